@@ -1,0 +1,161 @@
+//! Keys that name a wish, and the form in which they travel.
+//!
+//! An [`IdempotencyKey`] names an intent inside the ledger. What a provider sees is a [`WireKey`],
+//! derived from it and from the ledger's generation: never from the attempt, the time or an id
+//! that changes between two calls of the same wish.
+//!
+//! ```
+//! use serde_json::json;
+//! use tower_outcome_core::{Intent, KeyFormat};
+//!
+//! let refund = Intent::new("acme/customer-7", "refund", &json!({ "order": 7 }))?;
+//! let wire = refund.key().wire(0).render(KeyFormat::Uuid);
+//! assert_eq!(wire.len(), 36);
+//! assert_eq!(wire, refund.key().wire(0).render(KeyFormat::Uuid));
+//! assert_ne!(wire, refund.key().wire(1).render(KeyFormat::Uuid));
+//! # Ok::<(), tower_outcome_core::Error>(())
+//! ```
+
+use std::fmt::{self, Write as _};
+
+use sha2::{Digest as _, Sha256};
+
+/// Names one intent: 32 bytes, all of them kept.
+///
+/// `Debug` shows the first eight hex digits only: a key that can be read in full can be replayed.
+#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct IdempotencyKey([u8; 32]);
+
+impl IdempotencyKey {
+    /// Takes the bytes of a stored key back.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The key of one write inside the call that this key names.
+    ///
+    /// `label` is the step's label or the route; equal labels are the same write.
+    #[must_use]
+    pub fn child(&self, label: &str) -> Self {
+        Self(digest(&[b"tower-outcome/child", &self.0, label.as_bytes()]))
+    }
+
+    /// The key as a provider sees it, in a `generation` of the ledger (0 without one).
+    #[must_use]
+    pub fn wire(&self, generation: u32) -> WireKey {
+        WireKey(digest(&[
+            b"tower-outcome/wire",
+            &self.0,
+            &generation.to_be_bytes(),
+        ]))
+    }
+
+    /// All 32 bytes, for a store.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Enough of the key to find its row, too little to use it.
+    #[must_use]
+    pub fn short(&self) -> String {
+        hex(&self.0[..4])
+    }
+}
+
+impl fmt::Debug for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "IdempotencyKey({}..)", self.short())
+    }
+}
+
+/// A key as it leaves the process, to be rendered in a provider's format.
+#[derive(Clone, Copy, Eq, Hash, PartialEq)]
+pub struct WireKey([u8; 32]);
+
+impl WireKey {
+    /// The text that goes into the request.
+    #[must_use]
+    pub fn render(&self, format: KeyFormat) -> String {
+        match format {
+            KeyFormat::Base64Url => base64url(&self.0[..16]),
+            KeyFormat::Hex => hex(&self.0),
+            KeyFormat::Uuid => uuid(&self.0, 8),
+        }
+    }
+}
+
+impl fmt::Debug for WireKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WireKey({}..)", hex(&self.0[..4]))
+    }
+}
+
+/// How a key is spelt on the wire.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum KeyFormat {
+    /// 22 characters of URL-safe base64, 128 bits: fits the shortest documented limits.
+    Base64Url,
+    /// 64 hex digits, all 256 bits.
+    Hex,
+    /// The shape of a version 8 UUID, 36 characters, 122 bits (RFC 9562 section 5.8).
+    #[default]
+    Uuid,
+}
+
+/// Hashes parts so that no two lists of parts share a digest by joining differently.
+pub(crate) fn digest(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        absorb(&mut hasher, part);
+    }
+    hasher.finalize().into()
+}
+
+/// Feeds one length-prefixed part to the hasher.
+pub(crate) fn absorb(hasher: &mut Sha256, part: &[u8]) {
+    hasher.update((part.len() as u64).to_be_bytes());
+    hasher.update(part);
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+fn uuid(bytes: &[u8; 32], version: u8) -> String {
+    let mut id = [0_u8; 16];
+    id.copy_from_slice(&bytes[..16]);
+    id[6] = (id[6] & 0x0f) | (version << 4);
+    id[8] = (id[8] & 0x3f) | 0x80;
+    let digits = hex(&id);
+    [
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..],
+    ]
+    .join("-")
+}
+
+fn base64url(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let mut group = [0_u8; 4];
+        group[1..=chunk.len()].copy_from_slice(chunk);
+        let bits = u32::from_be_bytes(group);
+        for position in 0..=chunk.len() {
+            let index = (bits >> (18 - 6 * position)) & 0x3f;
+            text.push(char::from(ALPHABET[index as usize]));
+        }
+    }
+    text
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -1,0 +1,6 @@
+//! stub
+/// stub
+#[derive(Debug)]
+pub struct MemoryLedger;
+/// stub
+pub trait Ledger {}
