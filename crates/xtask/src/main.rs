@@ -1,2 +1,27 @@
-//! stub
-fn main() {}
+//! The project's own commands, run as `cargo xtask COMMAND`.
+
+use std::process::ExitCode;
+
+mod cases;
+mod test;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["test"] => test::run(),
+        ["cases", kind, file] => cases::run(kind, file.as_ref()),
+        _ => {
+            eprint!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  test               run every test and every example in the documentation
+  cases KIND FILE    run a file of cases, one JSON object a line, and list each miss
+                     (KIND: keys, replies)
+";
