@@ -120,12 +120,31 @@ pub(crate) fn absorb(hasher: &mut Sha256, part: &[u8]) {
     hasher.update(part);
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Lower-case hex digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
         let _ = write!(text, "{byte:02x}");
     }
     text
+}
+
+/// The bytes behind exactly `2 * N` lower-case hex digits.
+pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let pairs = text.as_bytes().chunks_exact(2);
+    if text.len() != 2 * N {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(pairs) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(bytes)
 }
 
 fn uuid(bytes: &[u8; 32], version: u8) -> String {

@@ -15,6 +15,7 @@
 pub mod code;
 pub mod envelope;
 pub mod error;
+pub mod fingerprint;
 pub mod gate;
 pub mod intent;
 pub mod key;
@@ -24,6 +25,7 @@ pub mod outcome;
 pub use code::{Code, Conclusion, Landing, Level, Retry};
 pub use envelope::Envelope;
 pub use error::Error;
+pub use fingerprint::Fingerprint;
 pub use gate::{Gate, Pass, Sealed, Seen};
 pub use intent::Intent;
 pub use key::{IdempotencyKey, KeyFormat, WireKey};

@@ -1,0 +1,108 @@
+//! What must be equal when a key is met again, beside the key itself.
+//!
+//! Two calls with one key are the same wish only if what they ask for is the same too: an amount
+//! that the key leaves out on purpose, or the body behind a key that the caller chose. A
+//! [`Fingerprint`] holds one short hash per such field, so that a mismatch can be named without
+//! any value being kept.
+//!
+//! ```
+//! use tower_outcome_core::Fingerprint;
+//!
+//! let first = Fingerprint::default().with_part("body", b"amount=20");
+//! let again = Fingerprint::default().with_part("body", b"amount=30");
+//! assert_eq!(first.differs(&again), Some("body"));
+//! assert_eq!(Fingerprint::from_text(&first.to_text())?, first);
+//! # Ok::<(), tower_outcome_core::Error>(())
+//! ```
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use crate::Error;
+use crate::key::{digest, hex, unhex};
+
+/// Hashes of the fields that must match, sorted by name.
+///
+/// See the [module docs](self).
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Fingerprint {
+    parts: Vec<(Box<str>, [u8; HASH_LENGTH])>,
+}
+
+impl Fingerprint {
+    /// Adds the field `name` with its bytes; a field of that name is replaced.
+    #[must_use]
+    pub fn with_part(self, name: &str, bytes: &[u8]) -> Self {
+        let hash = digest(&[b"tower-outcome/match", name.as_bytes(), bytes]);
+        self.with_hash(name, &hash)
+    }
+
+    /// The first field, in the order of names, that only one side has or that is not equal.
+    #[must_use]
+    pub fn differs<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
+        let (mut left, mut right) = (self.parts.iter(), other.parts.iter());
+        loop {
+            return match (left.next(), right.next()) {
+                (None, None) => None,
+                (Some(only), None) | (None, Some(only)) => Some(&only.0),
+                (Some(a), Some(b)) if a == b => continue,
+                (Some(a), Some(b)) => match a.0.cmp(&b.0) {
+                    Ordering::Greater => Some(&b.0),
+                    Ordering::Equal | Ordering::Less => Some(&a.0),
+                },
+            };
+        }
+    }
+
+    /// Whether nothing has to match.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The fields in the order of their names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(|(name, _)| &**name)
+    }
+
+    /// A compact text for stores: a JSON object of names and hashes.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let object: serde_json::Map<_, _> = self
+            .parts
+            .iter()
+            .map(|(name, hash)| (name.to_string(), hex(hash).into()))
+            .collect();
+        serde_json::Value::Object(object).to_string()
+    }
+
+    /// Reads what [`to_text`](Self::to_text) wrote.
+    ///
+    /// # Errors
+    ///
+    /// Refuses any other text.
+    pub fn from_text(text: &str) -> Result<Self, Error> {
+        let refused = || Error::invalid("fingerprint", "is no text that a fingerprint writes");
+        let parts: BTreeMap<Box<str>, String> =
+            serde_json::from_str(text).map_err(|_| refused())?;
+        let parts = parts
+            .into_iter()
+            .map(|(name, hash)| Ok((name, unhex(&hash).ok_or_else(refused)?)))
+            .collect::<Result<_, Error>>()?;
+        Ok(Self { parts })
+    }
+
+    /// Adds a field whose hash, of which the first bytes are kept, is known.
+    pub(crate) fn with_hash(mut self, name: &str, hash: &[u8; 32]) -> Self {
+        let mut kept = [0; HASH_LENGTH];
+        kept.copy_from_slice(&hash[..HASH_LENGTH]);
+        match self.parts.binary_search_by(|part| (*part.0).cmp(name)) {
+            Ok(at) => self.parts[at].1 = kept,
+            Err(at) => self.parts.insert(at, (name.into(), kept)),
+        }
+        self
+    }
+}
+
+/// Enough that no two values meet by chance, and no more than a row needs.
+const HASH_LENGTH: usize = 16;
