@@ -1,0 +1,212 @@
+//! One row: what is known of one intent.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::fingerprint::Fingerprint;
+use crate::{Code, Error, IdempotencyKey, Intent, Landing};
+
+/// Where an entry is found: the owner of the effect, and the intent.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct EntryKey {
+    /// Whoever owns the effect: a tenant, an account.
+    pub scope: Box<str>,
+    /// The intent's key.
+    pub key: IdempotencyKey,
+}
+
+impl EntryKey {
+    /// The place of an intent's entry.
+    #[must_use]
+    pub fn of(intent: &Intent) -> Self {
+        Self {
+            scope: intent.scope().into(),
+            key: *intent.key(),
+        }
+    }
+}
+
+/// What is known of one intent. Holds no argument, header or credential.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Where the entry is found.
+    pub key: EntryKey,
+    /// The tool or operation, for people.
+    pub tool: Box<str>,
+    /// What may happen to the entry next.
+    pub state: State,
+    /// Counts claims; an owner with an older number is fenced off.
+    pub epoch: u64,
+    /// Part of the wire key; moves only when the provider's refusal is proven.
+    pub generation: u32,
+    /// Whether a request under this generation may have left. Only proof clears it.
+    pub maybe_sent: bool,
+    /// Who holds the claim.
+    pub owner: Owner,
+    /// Until when the owner counts as alive.
+    pub lease_until: Timestamp,
+    /// Hashes of what must be equal in an identical call.
+    pub fingerprint: Fingerprint,
+    /// Why the entry is in its state, once it has ended or is in doubt.
+    pub code: Option<Code>,
+    /// Whether something in doubt may still land.
+    pub landing: Landing,
+    /// What the provider answered, capped at [`MAX_RESULT`] bytes.
+    pub result: Option<Box<[u8]>>,
+    /// One record for each write of the call.
+    pub writes: Vec<WriteRecord>,
+    /// When the intent was first claimed.
+    pub created_at: Timestamp,
+    /// When the entry last changed.
+    pub updated_at: Timestamp,
+    /// The latest moment at which its owner may still send something.
+    pub last_send_by: Option<Timestamp>,
+}
+
+/// What may happen to an entry next.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum State {
+    /// An owner may decide to send and has not.
+    Claimed,
+    /// Something may leave now or have left.
+    Dispatching,
+    /// Proof is stored. Final.
+    Done,
+    /// Proof that nothing happened is stored; the next call may send.
+    Failed,
+    /// Nothing was sent; the next call may send.
+    Free,
+    /// A part happened. Final, and never worked on by a reconciler.
+    Partial,
+    /// It may have happened and there is no proof.
+    Unknown,
+}
+
+impl State {
+    /// Every state there is.
+    pub const ALL: &[Self] = &[
+        Self::Claimed,
+        Self::Dispatching,
+        Self::Done,
+        Self::Failed,
+        Self::Free,
+        Self::Partial,
+        Self::Unknown,
+    ];
+
+    /// The state as it stands in stores and logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Claimed => "claimed",
+            Self::Dispatching => "dispatching",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Free => "free",
+            Self::Partial => "partial",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Reads a stored state back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] for a word that names no state.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let known = Self::ALL.iter().copied();
+        known
+            .into_iter()
+            .find(|state| state.as_str() == text)
+            .ok_or_else(|| Error::invalid("state", "no such state"))
+    }
+}
+
+/// One write of a call, recorded before it may leave, so that it can be looked up afterwards.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct WriteRecord {
+    /// The step's label or the route: one write of the call, however often it is attempted.
+    pub label: String,
+    /// Method, authority and path. No query: it may hold secrets.
+    pub route: String,
+    /// The key that the request carries, as rendered.
+    pub wire_key: String,
+    /// A reference of ours that the request carries beside the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+}
+
+/// One start of a process. An owner is dead only once its lease has ended.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Owner(u128);
+
+impl Owner {
+    /// A new owner, from the operating system's randomness.
+    ///
+    /// # Panics
+    ///
+    /// If the operating system has no randomness to give.
+    #[must_use]
+    pub fn random() -> Self {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).expect("the operating system gives randomness");
+        Self::from_bytes(bytes)
+    }
+
+    /// Takes a stored owner back.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(u128::from_be_bytes(bytes))
+    }
+
+    /// The owner's bytes, for a store.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}", self.0 >> 96)
+    }
+}
+
+/// Milliseconds since the Unix epoch.
+///
+/// Decides when a lease has ended, never whether something was sent.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Timestamp(pub u64);
+
+impl Timestamp {
+    /// The system's clock.
+    #[must_use]
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self(since.map_or(0, millis))
+    }
+
+    /// This moment and `later` more.
+    #[must_use]
+    pub fn after(self, later: Duration) -> Self {
+        Self(self.0.saturating_add(millis(later)))
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The largest result that is stored, in bytes. A larger one is replayed as `result_omitted`.
+pub const MAX_RESULT: usize = 64 * 1024;
+
+/// The longest scope and tool name, in bytes.
+pub const MAX_NAME: usize = 512;
+
+/// For how long a stored result is replayed. Afterwards only the fact that it happened is.
+pub const RESULT_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// For how long an identical call is recognised after it was done.
+pub const TOMBSTONE_RETENTION: Duration = Duration::from_secs(400 * 24 * 60 * 60);
