@@ -17,9 +17,10 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::iter;
 
 use crate::Error;
-use crate::key::{digest, hex, unhex};
+use crate::key::{KeyHasher, hex, unhex};
 
 /// Hashes of the fields that must match, sorted by name.
 ///
@@ -33,25 +34,14 @@ impl Fingerprint {
     /// Adds the field `name` with its bytes; a field of that name is replaced.
     #[must_use]
     pub fn with_part(self, name: &str, bytes: &[u8]) -> Self {
-        let hash = digest(&[b"tower-outcome/match", name.as_bytes(), bytes]);
+        let hash = hash(&KeyHasher::default(), name, bytes);
         self.with_hash(name, &hash)
     }
 
     /// The first field, in the order of names, that only one side has or that is not equal.
     #[must_use]
     pub fn differs<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
-        let (mut left, mut right) = (self.parts.iter(), other.parts.iter());
-        loop {
-            return match (left.next(), right.next()) {
-                (None, None) => None,
-                (Some(only), None) | (None, Some(only)) => Some(&only.0),
-                (Some(a), Some(b)) if a == b => continue,
-                (Some(a), Some(b)) => match a.0.cmp(&b.0) {
-                    Ordering::Greater => Some(&b.0),
-                    Ordering::Equal | Ordering::Less => Some(&a.0),
-                },
-            };
-        }
+        self.differences(other).next()
     }
 
     /// Whether nothing has to match.
@@ -92,6 +82,11 @@ impl Fingerprint {
         Ok(Self { parts })
     }
 
+    /// All fields that only one side has or that are not equal.
+    pub(crate) fn differences<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a str> {
+        differences(self.iter(), other.iter(), str::cmp)
+    }
+
     /// Adds a field whose hash, of which the first bytes are kept, is known.
     pub(crate) fn with_hash(mut self, name: &str, hash: &[u8; 32]) -> Self {
         let mut kept = [0; HASH_LENGTH];
@@ -102,6 +97,48 @@ impl Fingerprint {
         }
         self
     }
+
+    fn iter(&self) -> impl Iterator<Item = (&str, &[u8; HASH_LENGTH])> {
+        self.parts.iter().map(|(name, hash)| (&**name, hash))
+    }
+}
+
+/// The hash of a field.
+pub(crate) fn hash(hasher: &KeyHasher, name: &str, bytes: &[u8]) -> [u8; 32] {
+    let parts = [b"tower-outcome/match", name.as_bytes(), bytes];
+    hasher.clone().parts(&parts).finish()
+}
+
+/// The names that only one of two lists has or whose hashes are not equal. Both lists are in the
+/// order of `compare`.
+pub(crate) fn differences<'a, H: PartialEq>(
+    left: impl Iterator<Item = (&'a str, H)>,
+    right: impl Iterator<Item = (&'a str, H)>,
+    compare: impl Fn(&str, &str) -> Ordering,
+) -> impl Iterator<Item = &'a str> {
+    let (mut left, mut right) = (left.peekable(), right.peekable());
+    iter::from_fn(move || {
+        loop {
+            let order = match (left.peek(), right.peek()) {
+                (Some((a, _)), Some((b, _))) => compare(a, b),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return None,
+            };
+            let only = match order {
+                Ordering::Less => left.next(),
+                Ordering::Greater => right.next(),
+                Ordering::Equal => {
+                    let (a, b) = (left.next(), right.next());
+                    if a == b {
+                        continue;
+                    }
+                    a
+                }
+            };
+            return only.map(|(name, _)| name);
+        }
+    })
 }
 
 /// Enough that no two values meet by chance, and no more than a row needs.

@@ -18,7 +18,10 @@
 
 use std::fmt::{self, Write as _};
 
-use sha2::{Digest as _, Sha256};
+pub(crate) use self::hasher::{KeyHasher, digest};
+
+pub(crate) mod hasher;
+pub mod sf;
 
 /// Names one intent: 32 bytes, all of them kept.
 ///
@@ -77,12 +80,15 @@ pub struct WireKey([u8; 32]);
 impl WireKey {
     /// The text that goes into the request.
     #[must_use]
-    pub fn render(&self, format: KeyFormat) -> String {
-        match format {
+    pub fn render(&self, style: impl Into<KeyStyle>) -> String {
+        let KeyStyle { format, quoted } = style.into();
+        let text = match format {
             KeyFormat::Base64Url => base64url(&self.0[..16]),
             KeyFormat::Hex => hex(&self.0),
             KeyFormat::Uuid => uuid(&self.0, 8),
-        }
+            KeyFormat::UuidV4 => uuid(&self.0, 4),
+        };
+        if quoted { sf::quote(&text) } else { text }
     }
 }
 
@@ -103,21 +109,45 @@ pub enum KeyFormat {
     /// The shape of a version 8 UUID, 36 characters, 122 bits (RFC 9562 section 5.8).
     #[default]
     Uuid,
+    /// The shape of a version 4 UUID, for providers that insist on one (RFC 9562 section 5.4).
+    UuidV4,
 }
 
-/// Hashes parts so that no two lists of parts share a digest by joining differently.
-pub(crate) fn digest(parts: &[&[u8]]) -> [u8; 32] {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        absorb(&mut hasher, part);
+impl KeyFormat {
+    /// The same text in the quotes of a structured field, as a `String` of RFC 9651 section 3.3.3.
+    #[must_use]
+    pub const fn quoted(self) -> KeyStyle {
+        KeyStyle {
+            format: self,
+            quoted: true,
+        }
     }
-    hasher.finalize().into()
 }
 
-/// Feeds one length-prefixed part to the hasher.
-pub(crate) fn absorb(hasher: &mut Sha256, part: &[u8]) {
-    hasher.update((part.len() as u64).to_be_bytes());
-    hasher.update(part);
+/// A [`KeyFormat`], bare as most providers take it or quoted as a structured field.
+///
+/// ```
+/// use tower_outcome_core::{IdempotencyKey, KeyFormat};
+///
+/// let wire = IdempotencyKey::from_bytes([7; 32]).wire(0);
+/// let bare = wire.render(KeyFormat::Uuid);
+/// assert_eq!(wire.render(KeyFormat::Uuid.quoted()), format!("\"{bare}\""));
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct KeyStyle {
+    /// The spelling of the key itself.
+    pub(crate) format: KeyFormat,
+    /// Whether quotes stand around it.
+    pub(crate) quoted: bool,
+}
+
+impl From<KeyFormat> for KeyStyle {
+    fn from(format: KeyFormat) -> Self {
+        Self {
+            format,
+            quoted: false,
+        }
+    }
 }
 
 /// Lower-case hex digits.

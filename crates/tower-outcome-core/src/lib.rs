@@ -12,6 +12,7 @@
 
 #![warn(clippy::unwrap_used)]
 
+pub mod canonical;
 pub mod code;
 pub mod envelope;
 pub mod error;
@@ -27,8 +28,8 @@ pub use envelope::Envelope;
 pub use error::Error;
 pub use fingerprint::Fingerprint;
 pub use gate::{Gate, Pass, Sealed, Seen};
-pub use intent::Intent;
-pub use key::{IdempotencyKey, KeyFormat, WireKey};
+pub use intent::{Intent, IntentRules, rule};
+pub use key::{IdempotencyKey, KeyFormat, KeyStyle, WireKey};
 pub use ledger::{Ledger, MemoryLedger};
 pub use outcome::Outcome;
 

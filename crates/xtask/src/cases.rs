@@ -3,6 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde_json::Value;
+
+mod keys;
+mod sf;
+
 /// What one run of a case file came to.
 pub(crate) struct Report {
     /// Cases that ended as they should.
@@ -25,6 +30,8 @@ pub(crate) fn run(kind: &str, file: &Path) -> ExitCode {
         }
     };
     let report = match kind {
+        "keys" => keys::run(&text),
+        "sf" => sf::run(&text),
         _ => Err(format!("no cases of the kind {kind:?}")),
     };
     match report {
@@ -34,6 +41,40 @@ pub(crate) fn run(kind: &str, file: &Path) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+impl Report {
+    /// Asks `judge` about every line; its error says what was expected and what came.
+    fn of(text: &str, judge: impl Fn(&Value) -> Result<(), String>) -> Result<Self, String> {
+        let (mut passed, mut misses) = (0, Vec::new());
+        for (number, line) in (1..).zip(text.lines()) {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let case: Value = serde_json::from_str(line)
+                .map_err(|error| format!("line {number} is no case: {error}"))?;
+            match judge(&case) {
+                Ok(()) => passed += 1,
+                Err(miss) => {
+                    let names = ["id", "name", "why", "note"].map(|name| text_of(&case[name]));
+                    let names = names.iter().filter(|name| !name.is_empty());
+                    let about = names.copied().collect::<Vec<_>>().join(": ");
+                    misses.push(format!("line {number}: {miss} ({about})"));
+                }
+            }
+        }
+        Ok(Self {
+            passed,
+            good: misses.is_empty(),
+            misses,
+            figures: None,
+        })
+    }
+}
+
+/// The text of a string, or none.
+fn text_of(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 fn print(report: &Report) -> ExitCode {

@@ -1,0 +1,154 @@
+//! What a writer remembers of the objects and arrays that are open, and how it puts them in order.
+
+use std::hash::{DefaultHasher, Hasher as _};
+use std::ops::Range;
+
+use super::order;
+use crate::intent::plan::{Order, Slot};
+
+/// What a writer needs, kept from one value to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    /// The canonical text.
+    pub(crate) out: Vec<u8>,
+    /// The members of the outermost object that count: name and a hash for use in this process.
+    pub(crate) top: Vec<(Range<usize>, u64)>,
+    /// The fields that must match: pointer and hash.
+    pub(crate) matched: Vec<(String, [u8; 32])>,
+    /// The names of all members of all open objects.
+    pub(crate) names: String,
+    /// The members of all open objects.
+    pub(super) members: Vec<Member>,
+    pub(super) frames: Vec<Frame>,
+    spare: Vec<u8>,
+}
+
+impl Memory {
+    /// Forgets what was written, and the room for it where that was unusually large.
+    pub(crate) fn clear(&mut self) {
+        self.out.clear();
+        self.top.clear();
+        self.matched.clear();
+        self.names.clear();
+        self.members.clear();
+        self.frames.clear();
+        self.spare.clear();
+        self.out.shrink_to(KEPT);
+        self.spare.shrink_to(KEPT);
+    }
+}
+
+/// A member of an object, or an element of an array whose order does not count.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) name: Range<usize>,
+    pub(super) body: Range<usize>,
+    pub(super) fate: Fate,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Fate {
+    /// Counts as if it were not there.
+    Absent,
+    /// Stands in the text.
+    Kept,
+    /// Ignored, or moved to the fields that must match.
+    Taken,
+}
+
+/// An object or array that is being written.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) kind: Kind,
+    pub(super) slot: Slot,
+    pub(super) body: usize,
+    pub(super) members: usize,
+    pub(super) names: usize,
+    pub(super) elements: usize,
+    /// Where the current member or element starts, and its value.
+    pub(super) start: usize,
+    pub(super) value: usize,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Kind {
+    Array(Option<Order>),
+    Object,
+}
+
+impl Memory {
+    /// Puts the members of an object in order, or names the one that stands twice.
+    pub(super) fn sort_members(&mut self, frame: &Frame) -> Result<(), Range<usize>> {
+        let Self { members, names, .. } = self;
+        let members = &mut members[frame.members..];
+        let compare =
+            |a: &Member, b: &Member| order::compare(&names[a.name.clone()], &names[b.name.clone()]);
+        if !members.is_sorted_by(|a, b| compare(a, b).is_lt()) {
+            members.sort_unstable_by(compare);
+            if let Some(pair) = members
+                .windows(2)
+                .find(|pair| compare(&pair[0], &pair[1]).is_eq())
+            {
+                return Err(pair[1].name.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the elements of an array in the order of their bytes.
+    pub(super) fn sort_elements(&mut self, frame: &Frame, order: Order) {
+        let Self { members, out, .. } = self;
+        let elements = &mut members[frame.members..];
+        elements.sort_unstable_by(|a, b| out[a.body.clone()].cmp(&out[b.body.clone()]));
+        if order == Order::Set {
+            for at in 1..elements.len() {
+                if out[elements[at].body.clone()] == out[elements[at - 1].body.clone()] {
+                    elements[at].fate = Fate::Taken;
+                }
+            }
+        }
+        self.rebuild(frame);
+    }
+
+    /// Writes an object or array anew if its members do not stand in the order of the list.
+    pub(super) fn rebuild(&mut self, frame: &Frame) {
+        let Self {
+            members,
+            out,
+            spare,
+            ..
+        } = self;
+        let kept = || {
+            let members = members[frame.members..].iter();
+            members.filter(|member| member.fate == Fate::Kept)
+        };
+        let length: usize = kept().map(|member| member.body.len() + 1).sum();
+        let in_place = out.len() + 1 == frame.body + length.max(1);
+        if in_place && kept().is_sorted_by_key(|member| member.body.start) {
+            return;
+        }
+        spare.clear();
+        for member in kept() {
+            if !spare.is_empty() {
+                spare.push(b',');
+            }
+            spare.extend_from_slice(&out[member.body.clone()]);
+        }
+        out.truncate(frame.body);
+        out.extend_from_slice(spare);
+    }
+
+    /// Notes the members of an object, which must still stand where they were written.
+    pub(super) fn note_top(&mut self, frame: &Frame) {
+        for member in &self.members[frame.members..] {
+            if member.fate == Fate::Kept {
+                let mut hasher = DefaultHasher::new();
+                hasher.write(&self.out[member.body.clone()]);
+                self.top.push((member.name.clone(), hasher.finish()));
+            }
+        }
+    }
+}
+
+/// How many bytes of room are kept between two values.
+const KEPT: usize = 64 * 1024;

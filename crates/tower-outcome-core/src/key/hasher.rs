@@ -1,0 +1,106 @@
+//! Hashes parts so that no two lists of parts share a digest by joining differently.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+/// SHA-256, or HMAC-SHA-256 (RFC 2104) where a secret is set.
+#[derive(Clone, Default)]
+pub(crate) struct KeyHasher {
+    inner: Sha256,
+    outer: Option<Sha256>,
+}
+
+impl KeyHasher {
+    /// Hashes under a secret.
+    pub(crate) fn keyed(secret: &[u8]) -> Self {
+        let mut block = [0; BLOCK];
+        if secret.len() <= BLOCK {
+            block[..secret.len()].copy_from_slice(secret);
+        } else {
+            block[..DIGEST].copy_from_slice(&Sha256::digest(secret));
+        }
+        let begin = |pad: u8| Sha256::new_with_prefix(block.map(|byte| byte ^ pad));
+        Self {
+            inner: begin(0x36),
+            outer: Some(begin(0x5c)),
+        }
+    }
+
+    /// Takes parts, each behind its length.
+    pub(crate) fn parts(mut self, parts: &[&[u8]]) -> Self {
+        for part in parts {
+            self.inner.update(length(part.len()));
+            self.inner.update(part);
+        }
+        self
+    }
+
+    /// Takes bytes that are parts behind their lengths already.
+    pub(crate) fn framed(mut self, bytes: &[u8]) -> Self {
+        self.inner.update(bytes);
+        self
+    }
+
+    /// The hash of all that was taken.
+    pub(crate) fn finish(self) -> [u8; DIGEST] {
+        let digest = self.inner.finalize();
+        match self.outer {
+            Some(outer) => outer.chain_update(digest).finalize().into(),
+            None => digest.into(),
+        }
+    }
+}
+
+impl fmt::Debug for KeyHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyHasher")
+            .field("keyed", &self.outer.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What stands before a part of that many bytes.
+pub(crate) fn length(bytes: usize) -> [u8; 8] {
+    (bytes as u64).to_be_bytes()
+}
+
+/// The hash of `parts`.
+pub(crate) fn digest(parts: &[&[u8]]) -> [u8; DIGEST] {
+    KeyHasher::default().parts(parts).finish()
+}
+
+const BLOCK: usize = 64;
+const DIGEST: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::hex;
+
+    /// RFC 4231 sections 4.2, 4.3 and 4.7.
+    #[test]
+    fn a_secret_makes_it_hmac() {
+        let cases: [(&[u8], &[u8], &str); 3] = [
+            (
+                &[0x0b; 20],
+                b"Hi There",
+                "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7",
+            ),
+            (
+                b"Jefe",
+                b"what do ya want for nothing?",
+                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+            ),
+            (
+                &[0xaa; 131],
+                b"Test Using Larger Than Block-Size Key - Hash Key First",
+                "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
+            ),
+        ];
+        for (secret, message, expected) in cases {
+            let hash = KeyHasher::keyed(secret).framed(message).finish();
+            assert_eq!(hex(&hash), expected);
+        }
+    }
+}
