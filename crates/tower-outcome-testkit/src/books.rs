@@ -1,0 +1,155 @@
+//! The state that a server's connections share with the test.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::refunds::{Refund, Refunds};
+use crate::{Event, LookUp, Received, Reply, Step, What};
+
+/// Script, refunds, requests and timeline of one server, behind one lock.
+pub(crate) struct Books {
+    started: Instant,
+    pages: Mutex<Pages>,
+    /// Marked after every event.
+    changed: watch::Sender<()>,
+    /// Counts the releases.
+    releases: watch::Sender<usize>,
+}
+
+struct Pages {
+    connections: usize,
+    events: Vec<Event>,
+    received: Vec<Received>,
+    refunds: Refunds,
+    script: VecDeque<Step>,
+}
+
+impl Books {
+    pub(crate) fn new(honours_keys: bool) -> Self {
+        Self {
+            started: Instant::now(),
+            pages: Mutex::new(Pages {
+                connections: 0,
+                events: Vec::new(),
+                received: Vec::new(),
+                refunds: Refunds::new(honours_keys),
+                script: VecDeque::new(),
+            }),
+            changed: watch::Sender::new(()),
+            releases: watch::Sender::new(0),
+        }
+    }
+
+    pub(crate) fn script(&self, steps: impl IntoIterator<Item = Step>) {
+        // Collected first: the iterator is the caller's code and may call back.
+        let steps: Vec<_> = steps.into_iter().collect();
+        self.pages().script.extend(steps);
+    }
+
+    pub(crate) fn next_step(&self) -> Step {
+        self.pages().script.pop_front().unwrap_or(Step::Answer)
+    }
+
+    /// Numbers a new connection, and gives it the next step if that one acts on acceptance.
+    pub(crate) fn accept(&self) -> (usize, Option<Step>) {
+        let mut pages = self.pages();
+        pages.connections += 1;
+        let number = pages.connections;
+        self.enter(&mut pages, number, What::Accepted);
+        let step = pages.script.pop_front_if(|step| step.acts_on_accept());
+        (number, step)
+    }
+
+    pub(crate) fn note(&self, connection: usize, what: What) {
+        self.enter(&mut self.pages(), connection, what);
+    }
+
+    /// Files a request whose head was read and gives it its place in the order.
+    pub(crate) fn receive(&self, mut request: Received) -> Received {
+        let mut pages = self.pages();
+        request.sequence = pages.received.len();
+        pages.received.push(request.clone());
+        let head = What::ReadHead {
+            method: request.method.clone(),
+            path: request.path.clone(),
+        };
+        self.enter(&mut pages, request.connection, head);
+        request
+    }
+
+    /// Files what became of the body of a request.
+    pub(crate) fn receive_body(&self, request: &Received) {
+        let mut pages = self.pages();
+        pages.received[request.sequence].clone_from(request);
+        if request.complete {
+            self.enter(&mut pages, request.connection, What::ReadAll);
+        }
+    }
+
+    pub(crate) fn commit(&self, request: &Received) -> Reply {
+        let mut pages = self.pages();
+        let (what, reply) = pages.refunds.commit(request);
+        self.enter(&mut pages, request.connection, what);
+        reply
+    }
+
+    pub(crate) fn look_up(&self, request: &Received) -> Reply {
+        self.pages().refunds.look_up(request)
+    }
+
+    pub(crate) fn set_look_up(&self, look_up_by: LookUp) {
+        self.pages().refunds.look_up_by = look_up_by;
+    }
+
+    pub(crate) fn commits(&self, of: impl Fn(&Refund) -> bool) -> usize {
+        self.pages().refunds.count(of)
+    }
+
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.pages().received.clone()
+    }
+
+    pub(crate) fn timeline(&self) -> Vec<Event> {
+        self.pages().events.clone()
+    }
+
+    /// The first event that `wanted` accepts, past or to come.
+    pub(crate) async fn wait_for(&self, mut wanted: impl FnMut(&Event) -> bool) -> Event {
+        let mut changed = self.changed.subscribe();
+        let mut seen = 0;
+        loop {
+            let unseen = self.pages().events[seen..].to_vec();
+            seen += unseen.len();
+            if let Some(event) = unseen.into_iter().find(|event| wanted(event)) {
+                return event;
+            }
+            // Cannot fail: the sender lives in `self`.
+            let _ = changed.changed().await;
+        }
+    }
+
+    /// Resolves its `changed` at the next release from now on.
+    pub(crate) fn releases(&self) -> watch::Receiver<usize> {
+        self.releases.subscribe()
+    }
+
+    pub(crate) fn release(&self) {
+        self.releases.send_modify(|count| *count += 1);
+    }
+
+    fn enter(&self, pages: &mut Pages, connection: usize, what: What) {
+        pages.events.push(Event {
+            at: self.started.elapsed(),
+            connection,
+            what,
+        });
+        self.changed.send_replace(());
+    }
+
+    fn pages(&self) -> MutexGuard<'_, Pages> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

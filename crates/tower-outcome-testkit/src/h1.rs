@@ -1,0 +1,239 @@
+//! One HTTP/1.1 connection, from acceptance to its end.
+
+mod body;
+mod head;
+mod line;
+
+use std::mem;
+use std::sync::Arc;
+
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+use crate::books::Books;
+use crate::step::{Extent, Plan, Say, Wait};
+use crate::{End, Received, Reply, What};
+
+use self::head::HeadReader;
+use self::line::{Line, Reader, Stop};
+
+/// Serves the connection until either side ends it.
+pub(crate) async fn serve(stream: TcpStream, books: Arc<Books>) {
+    let (number, step) = books.accept();
+    let mut connection = Connection {
+        line: Line::new(stream),
+        books,
+        number,
+        client_left: false,
+    };
+    let end = match step {
+        Some(step) => connection.write(step.plan()).await,
+        None => connection.requests().await,
+    };
+    let end = match end {
+        Err(Stop::Malformed) => connection.refuse().await,
+        end => end,
+    };
+    match end {
+        Ok(end) => connection.end(end.unwrap_or(End::Close)).await,
+        Err(left) => connection.note_left(&left),
+    }
+}
+
+struct Connection {
+    line: Line,
+    books: Arc<Books>,
+    number: usize,
+    client_left: bool,
+}
+
+impl Connection {
+    /// Serves requests until one of them ends the connection.
+    async fn requests(&mut self) -> Result<Option<End>, Stop> {
+        loop {
+            // The script has to be asked before anything is read, so the first letter decides.
+            let end = match self.line.first_byte().await? {
+                b'G' | b'H' | b'O' | b'T' => self.look_up().await?,
+                _ => {
+                    let step = self.books.next_step();
+                    self.write(step.plan()).await?
+                }
+            };
+            if end.is_some() {
+                return Ok(end);
+            }
+        }
+    }
+
+    async fn look_up(&mut self) -> Result<Option<End>, Stop> {
+        self.line.allow(None);
+        let request = self.read(Extent::All).await?;
+        let reply = self.books.look_up(&request.received);
+        if request.received.method == "HEAD" {
+            self.note(What::Answered {
+                status: reply.status(),
+            });
+            self.line.send(&reply.head()).await?;
+        } else {
+            self.answer(&reply).await?;
+        }
+        Ok(request.last.then_some(End::Close))
+    }
+
+    async fn write(&mut self, plan: Plan) -> Result<Option<End>, Stop> {
+        let request = self.read_within(plan.read).await?;
+        let releases = self.books.releases();
+        let result = match &request {
+            Some(request) if plan.commit => Some(self.books.commit(&request.received)),
+            _ => None,
+        };
+        if let Some(wait) = plan.wait {
+            self.hold(wait, releases).await;
+        }
+        match (plan.say, result) {
+            (Say::Bytes(bytes), _) => self.send_part(&bytes).await?,
+            (Say::Part(bytes), Some(result)) => {
+                let answer = result.bytes();
+                self.send_part(&answer[..bytes.min(answer.len())]).await?;
+            }
+            (Say::Reply(reply), _) | (Say::Result, Some(reply)) => self.answer(&reply).await?,
+            (Say::Nothing, _) | (Say::Part(_) | Say::Result, None) => {}
+        }
+        let last = request.is_none_or(|request| request.last);
+        Ok(plan.end.or(last.then_some(End::Close)))
+    }
+
+    /// Reads a request as far as the step goes; `None` if it had to stop in the middle.
+    async fn read_within(&mut self, extent: Extent) -> Result<Option<Request>, Stop> {
+        let Extent::Bytes(bytes) = extent else {
+            self.line.allow(None);
+            return self.read(extent).await.map(Some);
+        };
+        self.line.allow(Some(bytes));
+        match self.read(extent).await {
+            Err(Stop::Allowance) => {
+                self.note(What::Stopped { bytes });
+                Ok(None)
+            }
+            read => read.map(Some),
+        }
+    }
+
+    async fn read(&mut self, extent: Extent) -> Result<Request, Stop> {
+        let mut reader = HeadReader::default();
+        self.line.fill(&mut reader).await?;
+        let head = reader.parse()?;
+        let mut body = head.body()?;
+        let mut request = Request {
+            last: !head.keeps_alive(),
+            received: self.books.receive(Received {
+                sequence: 0,
+                connection: self.number,
+                method: head.method,
+                path: head.path,
+                query: head.query,
+                headers: head.headers,
+                body: Vec::new(),
+                complete: body.is_complete(),
+            }),
+        };
+        if extent == Extent::Head {
+            return Ok(request);
+        }
+        let received = &mut request.received;
+        let expects = received.header("expect");
+        if !body.is_complete() && expects.is_some_and(|it| it.eq_ignore_ascii_case("100-continue"))
+        {
+            self.send_part(CONTINUE).await?;
+        }
+        let end = self.line.fill(&mut body).await;
+        received.complete = end.is_ok();
+        received.body = body.into_bytes();
+        self.books.receive_body(received);
+        end.map(|()| request)
+    }
+
+    /// Waits, with an eye on the client. Its leaving is noted and ends nothing: it may have closed
+    /// its own side only.
+    async fn hold(&mut self, wait: Wait, mut releases: watch::Receiver<usize>) {
+        self.note(What::Holding);
+        let over = async {
+            match wait {
+                // Cannot fail: the sender lives in the books.
+                Wait::Release => drop(releases.changed().await),
+                Wait::Time(time) => tokio::time::sleep(time).await,
+            }
+        };
+        tokio::pin!(over);
+        let left = tokio::select! {
+            biased;
+            () = &mut over => return,
+            left = self.line.client_left() => left,
+        };
+        self.note_left(&left);
+        over.await;
+    }
+
+    /// Answers what is not HTTP/1.1.
+    async fn refuse(&mut self) -> Result<Option<End>, Stop> {
+        self.note(What::Malformed);
+        self.answer(&Reply::new(400)).await?;
+        Ok(Some(End::Close))
+    }
+
+    async fn answer(&mut self, reply: &Reply) -> Result<(), Stop> {
+        self.note(What::Answered {
+            status: reply.status(),
+        });
+        self.line.send(&reply.bytes()).await
+    }
+
+    async fn send_part(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        self.note(What::Sent { bytes: bytes.len() });
+        self.line.send(bytes).await
+    }
+
+    async fn end(mut self, end: End) {
+        match end {
+            End::Close => {
+                self.note(What::Closed);
+                let left = self.line.close().await;
+                self.note_left(&left);
+            }
+            End::Hold => {
+                self.note(What::Holding);
+                let left = self.line.client_left_unread().await;
+                self.note_left(&left);
+            }
+            End::Reset => {
+                self.note(What::Reset);
+                self.line.reset();
+            }
+        }
+    }
+
+    fn note(&self, what: What) {
+        self.books.note(self.number, what);
+    }
+
+    /// Notes once that the client has left.
+    fn note_left(&mut self, stop: &Stop) {
+        let what = match stop {
+            Stop::ClientClosed => What::ClientClosed,
+            Stop::ClientReset => What::ClientReset,
+            Stop::Allowance | Stop::Malformed => return,
+        };
+        if !mem::replace(&mut self.client_left, true) {
+            self.note(what);
+        }
+    }
+}
+
+/// A request that was read as far as its step goes.
+struct Request {
+    received: Received,
+    /// Whether the client wants the connection closed after it.
+    last: bool,
+}
+
+const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";

@@ -1,0 +1,60 @@
+//! What the server read.
+
+use std::fmt;
+
+/// A request whose head was read, whatever became of the rest.
+///
+/// Its `Debug` shows neither values nor the body, so that a failed assertion prints no keys.
+#[derive(Clone, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Received {
+    /// Its place among all requests of this server, from 0.
+    pub sequence: usize,
+    /// The connection it came over, numbered from 1 in the order of acceptance.
+    pub connection: usize,
+    /// The method.
+    pub method: String,
+    /// The path, without the query.
+    pub path: String,
+    /// What followed the `?`, not decoded.
+    pub query: Option<String>,
+    /// The fields in their order, names spelt as they came.
+    pub headers: Vec<(String, String)>,
+    /// As much of the body as was read, without chunk framing.
+    pub body: Vec<u8>,
+    /// Whether the request was read to its end.
+    pub complete: bool,
+}
+
+impl Received {
+    /// The first field of this name, in any case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let same = |(field, _): &&(String, String)| field.eq_ignore_ascii_case(name);
+        self.headers
+            .iter()
+            .find(same)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The `Idempotency-Key`, as it came.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        self.header("idempotency-key")
+    }
+}
+
+impl fmt::Debug for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Received")
+            .field("sequence", &self.sequence)
+            .field("connection", &self.connection)
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .field("headers", &names)
+            .field("body_bytes", &self.body.len())
+            .field("complete", &self.complete)
+            .finish_non_exhaustive()
+    }
+}

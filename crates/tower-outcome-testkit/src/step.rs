@@ -1,0 +1,194 @@
+//! What the server does with one write, down to the byte.
+
+use std::time::Duration;
+
+use crate::Reply;
+
+/// What becomes of one write request.
+///
+/// "Commits" means that the write takes effect, exactly as it would with [`Answer`](Self::Answer):
+/// where keys are honoured, a request whose key has committed before is a replay and commits
+/// nothing. Whatever the step, a request that was not read in full never commits.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Step {
+    /// Commits and answers 201. What an empty script means.
+    Answer,
+    /// Commits and answers 201 after this time, measured by tokio's clock.
+    AnswerAfter(Duration),
+    /// Commits, answers 201 in full, and ends the connection, as a server does with a connection
+    /// that the client takes for idle.
+    AnswerThen(End),
+    /// Reads the request in full, commits nothing and answers this.
+    AnswerWith(Reply),
+    /// Commits and answers this, a gateway's 503 for instance.
+    CommitThenAnswerWith(Reply),
+    /// Commits and closes the connection without an answer.
+    CommitThenClose,
+    /// Commits and answers 201 once [`Billing::release`](crate::Billing::release) is called.
+    CommitThenHold,
+    /// Commits and resets the connection without an answer.
+    CommitThenReset,
+    /// Commits, sends these bytes instead of an answer, and ends the connection.
+    CommitThenSend {
+        /// Sent as they are.
+        bytes: Vec<u8>,
+        /// What follows them.
+        end: End,
+    },
+    /// Commits and never answers. The connection stays open until the client closes it.
+    CommitThenSilence,
+    /// Answers after the head, with the body unread, and ends the connection. Commits nothing.
+    EarlyAnswer {
+        /// The answer.
+        reply: Reply,
+        /// What follows it.
+        end: End,
+    },
+    /// Commits, sends that many bytes of the 201, and ends the connection.
+    HalfAnswer {
+        /// How many bytes of the answer, counted from the start of its head.
+        bytes: usize,
+        /// What follows them.
+        end: End,
+    },
+    /// Reads the request in full, commits nothing and never answers.
+    ReadAllThenSilence,
+    /// Reads the head and not one byte of the body, commits nothing and never answers.
+    ReadHeadThenSilence,
+    /// Sends these bytes before it has read anything, and ends the connection. Commits nothing.
+    ///
+    /// Acts as soon as a connection is accepted, like [`StopAfter`](Self::StopAfter) with no bytes.
+    SpeakFirst {
+        /// Sent as they are.
+        bytes: Vec<u8>,
+        /// What follows them.
+        end: End,
+    },
+    /// Reads that many bytes of the request, or all of a shorter one, and ends the connection
+    /// without an answer. Commits nothing.
+    ///
+    /// With no bytes it acts on the next connection as soon as that is accepted, whatever the
+    /// connection is for; where no connection comes first, on the next write over an open one.
+    StopAfter {
+        /// How many bytes, counted from the start of the request's head.
+        bytes: usize,
+        /// What follows.
+        end: End,
+    },
+}
+
+/// How the server ends its part of a connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum End {
+    /// Sends FIN. What the client still sends is thrown away, so that the client sees a clean end
+    /// of the stream and no reset, even if part of its request was never read.
+    Close,
+    /// Says nothing more, reads nothing more, and leaves the connection open until the client
+    /// closes it.
+    Hold,
+    /// Sends RST.
+    Reset,
+}
+
+/// A step in the order in which a connection carries it out.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) read: Extent,
+    pub(crate) commit: bool,
+    pub(crate) wait: Option<Wait>,
+    pub(crate) say: Say,
+    /// `None` keeps the connection for further requests.
+    pub(crate) end: Option<End>,
+}
+
+/// How much of the request is read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Extent {
+    All,
+    Bytes(usize),
+    Head,
+}
+
+/// What the answer waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wait {
+    Release,
+    Time(Duration),
+}
+
+#[derive(Debug)]
+pub(crate) enum Say {
+    Bytes(Vec<u8>),
+    Nothing,
+    /// That many bytes of the answer that the commit gave.
+    Part(usize),
+    Reply(Reply),
+    /// The answer that the commit gave.
+    Result,
+}
+
+impl Step {
+    /// Whether the step needs no request to act on.
+    pub(crate) fn acts_on_accept(&self) -> bool {
+        matches!(
+            self,
+            Self::SpeakFirst { .. } | Self::StopAfter { bytes: 0, .. }
+        )
+    }
+
+    pub(crate) fn plan(self) -> Plan {
+        match self {
+            Self::Answer => Plan::commit(Say::Result, None),
+            Self::AnswerAfter(time) => Plan {
+                wait: Some(Wait::Time(time)),
+                ..Plan::commit(Say::Result, None)
+            },
+            Self::AnswerThen(end) => Plan::commit(Say::Result, Some(end)),
+            Self::AnswerWith(reply) => Plan::ignore(Extent::All, Say::Reply(reply), None),
+            Self::CommitThenAnswerWith(reply) => Plan::commit(Say::Reply(reply), None),
+            Self::CommitThenClose => Plan::commit(Say::Nothing, Some(End::Close)),
+            Self::CommitThenHold => Plan {
+                wait: Some(Wait::Release),
+                ..Plan::commit(Say::Result, None)
+            },
+            Self::CommitThenReset => Plan::commit(Say::Nothing, Some(End::Reset)),
+            Self::CommitThenSend { bytes, end } => Plan::commit(Say::Bytes(bytes), Some(end)),
+            Self::CommitThenSilence => Plan::commit(Say::Nothing, Some(End::Hold)),
+            Self::EarlyAnswer { reply, end } => {
+                Plan::ignore(Extent::Head, Say::Reply(reply), Some(end))
+            }
+            Self::HalfAnswer { bytes, end } => Plan::commit(Say::Part(bytes), Some(end)),
+            Self::ReadAllThenSilence => Plan::ignore(Extent::All, Say::Nothing, Some(End::Hold)),
+            Self::ReadHeadThenSilence => Plan::ignore(Extent::Head, Say::Nothing, Some(End::Hold)),
+            Self::SpeakFirst { bytes, end } => {
+                Plan::ignore(Extent::Bytes(0), Say::Bytes(bytes), Some(end))
+            }
+            Self::StopAfter { bytes, end } => {
+                Plan::ignore(Extent::Bytes(bytes), Say::Nothing, Some(end))
+            }
+        }
+    }
+}
+
+impl Plan {
+    const fn commit(say: Say, end: Option<End>) -> Self {
+        Self {
+            read: Extent::All,
+            commit: true,
+            wait: None,
+            say,
+            end,
+        }
+    }
+
+    const fn ignore(read: Extent, say: Say, end: Option<End>) -> Self {
+        Self {
+            read,
+            commit: false,
+            wait: None,
+            say,
+            end,
+        }
+    }
+}
