@@ -27,6 +27,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod entry;
 mod error;
 pub mod event;

@@ -1,0 +1,172 @@
+//! Every state meets every event, in the store and in the model at once.
+
+use super::fencing::release;
+use super::{Bench, LEASE, REFUSED, claim, done, send, settle, unknown};
+use crate::ledger::{
+    Answer, Claim, Ending, EntryKey, Event, Ledger, LedgerError, MemoryLedger, Owner, State,
+};
+use crate::{Code, Conclusion, Fingerprint};
+
+pub(super) async fn every_state_meets_every_event_as_the_model_does<L: Ledger>(bench: &Bench<L>) {
+    let clock = bench.clock.clone();
+    let pair = Pair {
+        bench,
+        model: MemoryLedger::new(usize::MAX).with_clock(move || clock.now()),
+    };
+    let mut number = 0;
+    for (state, history) in histories() {
+        for ends_lease in [false, true] {
+            for event in events() {
+                number += 1;
+                let key = super::key("tenant", number);
+                for past in &history {
+                    pair.apply(&key, past.clone()).await;
+                }
+                assert_eq!(pair.state(&key).await, state, "of {history:?}");
+                if ends_lease {
+                    bench.clock.advance(LEASE);
+                }
+                pair.apply(&key, event).await;
+            }
+        }
+    }
+    pair.compare_unresolved().await;
+}
+
+/// The store under test and the model.
+struct Pair<'a, L> {
+    bench: &'a Bench<L>,
+    model: MemoryLedger,
+}
+
+impl<L: Ledger> Pair<'_, L> {
+    /// Applies an event to both, each at a moment of its own, and compares answer and entry.
+    async fn apply(&self, key: &EntryKey, event: Event) {
+        self.bench
+            .clock
+            .advance(std::time::Duration::from_millis(1));
+        let before = self.model.read(key).await;
+        let expected = self.model.apply(key, event.clone()).await;
+        let answered = self.bench.ledger.apply(key, event.clone()).await;
+        assert_eq!(
+            comparable(answered),
+            comparable(expected),
+            "{event:?} meets {before:?}"
+        );
+        let stored = self.bench.ledger.read(key).await;
+        let modelled = self.model.read(key).await;
+        assert_eq!(stored.ok(), modelled.ok(), "after {event:?} met {before:?}");
+    }
+
+    async fn state(&self, key: &EntryKey) -> Option<State> {
+        let read = self.bench.ledger.read(key).await;
+        let entry = read.expect("the store answers a read");
+        entry.map(|entry| entry.state)
+    }
+
+    async fn compare_unresolved(&self) {
+        for limit in [1, 10, 100_000] {
+            let stored = self.bench.ledger.unresolved(limit).await;
+            let modelled = self.model.unresolved(limit).await;
+            assert_eq!(stored.ok(), modelled.ok(), "at most {limit}");
+        }
+    }
+}
+
+fn comparable(answer: Result<Answer, LedgerError>) -> Result<Answer, String> {
+    answer.map_err(|error| error.to_string())
+}
+
+/// Every state with a way to it. Epochs are those that the way itself hands out.
+fn histories() -> Vec<(Option<State>, Vec<Event>)> {
+    let claimed = || Event::Claim(claim());
+    let unannounced = Claim {
+        announces_sends: false,
+        ..claim()
+    };
+    let after_claim = |events: Vec<Event>| {
+        let mut history = vec![claimed()];
+        history.extend(events);
+        history
+    };
+    vec![
+        (None, vec![]),
+        (Some(State::Claimed), after_claim(vec![])),
+        (Some(State::Claimed), vec![Event::Claim(unannounced)]),
+        (
+            Some(State::Claimed),
+            after_claim(vec![settle(1, REFUSED), claimed()]),
+        ),
+        (
+            Some(State::Dispatching),
+            after_claim(vec![send(1, "first")]),
+        ),
+        (
+            Some(State::Dispatching),
+            after_claim(vec![send(1, "first"), send(1, "second"), send(1, "first")]),
+        ),
+        (Some(State::Done), after_claim(vec![settle(1, done(b"{}"))])),
+        (
+            Some(State::Done),
+            after_claim(vec![send(1, "first"), settle(1, done(b"{}"))]),
+        ),
+        (Some(State::Failed), after_claim(vec![settle(1, REFUSED)])),
+        (Some(State::Free), after_claim(vec![release(1)])),
+        (
+            Some(State::Partial),
+            after_claim(vec![settle(1, Ending::Partial { result: None })]),
+        ),
+        (
+            Some(State::Unknown),
+            after_claim(vec![send(1, "first"), settle(1, unknown())]),
+        ),
+        (
+            Some(State::Unknown),
+            after_claim(vec![settle(1, settled())]),
+        ),
+    ]
+}
+
+/// Every event, those with an epoch at one that is never, sometimes and often the current one.
+fn events() -> Vec<Event> {
+    let mut events = vec![
+        Event::Claim(claim()),
+        Event::Claim(Claim {
+            tool: "another tool".into(),
+            owner: Owner::from_bytes([9; 16]),
+            lease: LEASE * 2,
+            fingerprint: Fingerprint::default().with_part("amount", b"30"),
+            announces_sends: false,
+        }),
+        Event::Find { result: None },
+        Event::Find {
+            result: Some(b"found".as_slice().into()),
+        },
+    ];
+    for epoch in 0..=2 {
+        events.extend([
+            release(epoch),
+            send(epoch, "first"),
+            send(epoch, "third"),
+            settle(epoch, done(b"\0\xff bytes")),
+            settle(epoch, REFUSED),
+            settle(
+                epoch,
+                Ending::Partial {
+                    result: Some(Box::default()),
+                },
+            ),
+            settle(epoch, settled()),
+            settle(epoch, unknown()),
+        ]);
+    }
+    events
+}
+
+/// A doubt that can no longer land, with what a look-up needs.
+fn settled() -> Ending {
+    Ending::Unknown {
+        conclusion: Conclusion::new(Code::AcceptedPending).settled(),
+        result: Some(b"{\"job\":\"j-1\"}".as_slice().into()),
+    }
+}

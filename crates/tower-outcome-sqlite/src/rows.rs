@@ -1,0 +1,186 @@
+//! Entries as rows, and the three questions that a ledger answers.
+
+use rusqlite::types::{FromSqlError, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, Row, named_params};
+use tower_outcome_core::ledger::{
+    Answer, Entry, EntryKey, Event, LedgerError, Owner, State, Timestamp, WriteRecord, machine,
+};
+use tower_outcome_core::{Code, Fingerprint, IdempotencyKey, Landing};
+
+/// Applies `event` to the row of `key`, inside the transaction that `store` is in.
+pub(crate) fn apply(
+    store: &Connection,
+    key: &EntryKey,
+    event: Event,
+    now: Timestamp,
+) -> Result<Answer, LedgerError> {
+    let entry = find(store, key).map_err(LedgerError::unavailable)?;
+    let (next, answer) = machine::step(key, entry.as_ref(), event, now)?;
+    if let Some(next) = next {
+        put(store, &next)?;
+    }
+    Ok(answer)
+}
+
+/// The entry of `key` as it stands at `now`.
+pub(crate) fn read(
+    store: &Connection,
+    key: &EntryKey,
+    now: Timestamp,
+) -> Result<Option<Entry>, LedgerError> {
+    let entry = find(store, key).map_err(LedgerError::unavailable)?;
+    Ok(entry.map(|entry| machine::expired(entry, now)))
+}
+
+/// The oldest `limit` entries that are unknown at `now`.
+pub(crate) fn unresolved(
+    store: &Connection,
+    limit: usize,
+    now: Timestamp,
+) -> Result<Vec<Entry>, LedgerError> {
+    let look = || -> rusqlite::Result<Vec<Entry>> {
+        let mut statement = store.prepare_cached(UNRESOLVED)?;
+        let rows = statement.query_map([], entry)?;
+        // Whether a lease's end makes a row unknown is the machine's to say, so that the limit
+        // counts what it let through.
+        rows.map(|row| row.map(|entry| machine::expired(entry, now)))
+            .filter(|row| !matches!(row, Ok(entry) if entry.state != State::Unknown))
+            .take(limit)
+            .collect()
+    };
+    look().map_err(LedgerError::unavailable)
+}
+
+/// Finds out at once whether the file has the columns that are read and written.
+pub(crate) fn prepare(store: &Connection) -> rusqlite::Result<()> {
+    for statement in [FIND, PUT, UNRESOLVED] {
+        store.prepare_cached(statement)?;
+    }
+    Ok(())
+}
+
+fn find(store: &Connection, key: &EntryKey) -> rusqlite::Result<Option<Entry>> {
+    store
+        .prepare_cached(FIND)?
+        .query_row((&*key.scope, key.key.as_bytes()), entry)
+        .optional()
+}
+
+fn put(store: &Connection, entry: &Entry) -> Result<(), LedgerError> {
+    let writes = serde_json::to_string(&entry.writes).map_err(LedgerError::unavailable)?;
+    let mut statement = store
+        .prepare_cached(PUT)
+        .map_err(LedgerError::unavailable)?;
+    let values = named_params! {
+        ":scope": &*entry.key.scope,
+        ":key": entry.key.key.as_bytes(),
+        ":tool": &*entry.tool,
+        ":state": entry.state.as_str(),
+        ":epoch": integer(entry.epoch),
+        ":generation": entry.generation,
+        ":maybe_sent": entry.maybe_sent,
+        ":owner": entry.owner.to_bytes(),
+        ":lease_until": integer(entry.lease_until.0),
+        ":fingerprint": entry.fingerprint.to_text(),
+        ":code": entry.code.map(Code::as_str),
+        ":landing": landing_text(entry.landing),
+        ":result": entry.result.as_deref(),
+        ":writes": writes,
+        ":created_at": integer(entry.created_at.0),
+        ":updated_at": integer(entry.updated_at.0),
+        ":last_send_by": entry.last_send_by.map(|time| integer(time.0)),
+    };
+    let stored = statement.execute(values);
+    stored.map(drop).map_err(LedgerError::unavailable)
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let scope: Box<str> = row.get("scope")?;
+    let key = IdempotencyKey::from_bytes(row.get("key")?);
+    Ok(Entry {
+        key: EntryKey { scope, key },
+        tool: row.get("tool")?,
+        state: read_text(row, "state", |text| State::parse(text).ok())?,
+        epoch: unsigned(row, "epoch")?,
+        generation: row.get("generation")?,
+        maybe_sent: row.get("maybe_sent")?,
+        owner: Owner::from_bytes(row.get("owner")?),
+        lease_until: Timestamp(unsigned(row, "lease_until")?),
+        fingerprint: read_text(row, "fingerprint", |text| Fingerprint::from_text(text).ok())?,
+        code: match row.get_ref("code")? {
+            ValueRef::Null => None,
+            _ => Some(read_text(row, "code", |text| text.parse().ok())?),
+        },
+        landing: read_text(row, "landing", landing)?,
+        result: row.get("result")?,
+        writes: read_text(row, "writes", writes)?,
+        created_at: Timestamp(unsigned(row, "created_at")?),
+        updated_at: Timestamp(unsigned(row, "updated_at")?),
+        last_send_by: match row.get_ref("last_send_by")? {
+            ValueRef::Null => None,
+            _ => Some(Timestamp(unsigned(row, "last_send_by")?)),
+        },
+    })
+}
+
+/// Reads a column whose text `parse` understands.
+fn read_text<T>(
+    row: &Row<'_>,
+    column: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
+    let value = row.get_ref(column)?;
+    let parsed = value
+        .as_str()
+        .and_then(|text| parse(text).ok_or(FromSqlError::InvalidType));
+    parsed.map_err(|error| {
+        let index = row.as_ref().column_index(column).unwrap_or_default();
+        rusqlite::Error::FromSqlConversionFailure(index, value.data_type(), Box::new(error))
+    })
+}
+
+const fn landing_text(landing: Landing) -> &'static str {
+    match landing {
+        Landing::InFlight => "in_flight",
+        Landing::Settled => "settled",
+    }
+}
+
+fn landing(text: &str) -> Option<Landing> {
+    [Landing::InFlight, Landing::Settled]
+        .into_iter()
+        .find(|landing| landing_text(*landing) == text)
+}
+
+fn writes(text: &str) -> Option<Vec<WriteRecord>> {
+    serde_json::from_str(text).ok()
+}
+
+/// A number as SQLite keeps it. Only a lease without an end is that large.
+fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Reads what [`integer`] wrote. Nothing here is ever negative.
+fn unsigned(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
+    let stored: i64 = row.get(column)?;
+    let index = row.as_ref().column_index(column)?;
+    u64::try_from(stored).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, stored))
+}
+
+const FIND: &str = "SELECT * FROM entries WHERE scope = ?1 AND key = ?2";
+
+const PUT: &str = "
+    REPLACE INTO entries (
+        scope, key, tool, state, epoch, generation, maybe_sent, owner, lease_until, fingerprint,
+        code, landing, result, writes, created_at, updated_at, last_send_by
+    ) VALUES (
+        :scope, :key, :tool, :state, :epoch, :generation, :maybe_sent, :owner, :lease_until,
+        :fingerprint, :code, :landing, :result, :writes, :created_at, :updated_at, :last_send_by
+    )";
+
+/// The condition is that of the partial index.
+const UNRESOLVED: &str = "
+    SELECT * FROM entries
+    WHERE state IN ('claimed', 'dispatching', 'unknown')
+    ORDER BY updated_at";
