@@ -35,6 +35,7 @@ use crate::key::KeyHasher;
 mod memory;
 mod number;
 mod order;
+mod plain;
 mod string;
 pub(crate) mod text;
 mod writer;
@@ -96,7 +97,10 @@ impl Canonicalizer {
     ///
     /// As [`to_vec`]; a rounding one refuses only numbers that no double holds.
     pub fn value(&mut self, value: &Value) -> Result<&[u8], Error> {
-        self.write(|writer| writer.value(value))
+        self.memory.clear();
+        plain::write(&mut self.memory.out, value, self.exact, 0)
+            .map_err(|refusal| Error::invalid(refusal.pointer, refusal.reason))?;
+        Ok(&self.memory.out)
     }
 
     /// The canonical bytes of a JSON text.
@@ -105,21 +109,10 @@ impl Canonicalizer {
     ///
     /// As [`from_str`]; a rounding one refuses only numbers that no double holds.
     pub fn text(&mut self, text: &str) -> Result<&[u8], Error> {
-        self.write(|writer| text::read(text, writer))
-    }
-
-    fn write(
-        &mut self,
-        write: impl FnOnce(&mut Writer<'_>) -> Result<(), Error>,
-    ) -> Result<&[u8], Error> {
         self.memory.clear();
         let (plan, hasher) = (Plan::default(), KeyHasher::default());
-        write(&mut Writer::new(
-            &mut self.memory,
-            &plan,
-            &hasher,
-            self.exact,
-        ))?;
+        let mut writer = Writer::new(&mut self.memory, &plan, &hasher, self.exact);
+        text::read(text, &mut writer)?;
         Ok(&self.memory.out)
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct Memory {
     /// The members of all open objects.
     pub(super) members: Vec<Member>,
     pub(super) frames: Vec<Frame>,
+    /// Room for a reader's strings.
+    pub(super) decoded: String,
     spare: Vec<u8>,
 }
 
@@ -33,8 +35,10 @@ impl Memory {
         self.members.clear();
         self.frames.clear();
         self.spare.clear();
+        self.decoded.clear();
         self.out.shrink_to(KEPT);
         self.spare.shrink_to(KEPT);
+        self.decoded.shrink_to(KEPT);
     }
 }
 

@@ -2,24 +2,24 @@
 
 /// Appends `text` in quotes, with the shortest escapes and no others.
 pub(crate) fn write(out: &mut Vec<u8>, text: &str) {
-    let bytes = text.as_bytes();
+    let mut rest = text.as_bytes();
     out.push(b'"');
-    let mut written = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        let escape = ESCAPES[usize::from(byte)];
-        if escape == 0 {
-            continue;
-        }
-        out.extend_from_slice(&bytes[written..at]);
-        out.extend_from_slice(&[b'\\', escape]);
-        if escape == b'u' {
+    while let Some(at) = rest.iter().position(|&byte| escape(byte) != 0) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(&[b'\\', escape(rest[at])]);
+        if escape(rest[at]) == b'u' {
             let digit = |nibble: u8| HEX[usize::from(nibble)];
-            out.extend_from_slice(&[b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
+            let (high, low) = (digit(rest[at] >> 4), digit(rest[at] & 15));
+            out.extend_from_slice(&[b'0', b'0', high, low]);
         }
-        written = at + 1;
+        rest = &rest[at + 1..];
     }
-    out.extend_from_slice(&bytes[written..]);
+    out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+fn escape(byte: u8) -> u8 {
+    ESCAPES[usize::from(byte)]
 }
 
 const HEX: &[u8; 16] = b"0123456789abcdef";

@@ -3,29 +3,34 @@
 //! A reader of its own, because a parsed value no longer shows what a key must not overlook:
 //! a member that stood twice, and the digits that did not fit a double.
 
-use std::borrow::Cow;
-
 use super::Number;
 use super::writer::Writer;
 use crate::Error;
 
 /// Writes the one value that `text` holds.
 pub(crate) fn read(text: &str, writer: &mut Writer<'_>) -> Result<(), Error> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader {
+        text,
+        at: 0,
+        decoded: writer.take_decoded(),
+    };
     reader.value(writer)?;
     reader.space();
-    match reader.peek() {
-        None => Ok(()),
-        Some(_) => Err(reader.refuse("more text after the value")),
+    if reader.peek().is_some() {
+        return Err(reader.refuse("more text after the value"));
     }
+    writer.keep_decoded(reader.decoded);
+    Ok(())
 }
 
 struct Reader<'t> {
     text: &'t str,
     at: usize,
+    /// The last string that had escapes.
+    decoded: String,
 }
 
-impl<'t> Reader<'t> {
+impl Reader<'_> {
     fn value(&mut self, writer: &mut Writer<'_>) -> Result<(), Error> {
         self.space();
         match self.peek() {
@@ -33,7 +38,7 @@ impl<'t> Reader<'t> {
             Some(b'[') => self.array(writer),
             Some(b'"') => {
                 let text = self.string()?;
-                writer.string(&text)
+                writer.string(text)
             }
             Some(b'-' | b'0'..=b'9') => {
                 let number = self.number()?;
@@ -54,7 +59,7 @@ impl<'t> Reader<'t> {
             loop {
                 self.space();
                 let name = self.string()?;
-                writer.key(&name);
+                writer.key(name);
                 self.space();
                 if !self.eat(b':') {
                     return Err(self.refuse("no colon after a name"));
@@ -92,41 +97,44 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<Cow<'t, str>, Error> {
+    fn string(&mut self) -> Result<&str, Error> {
         if !self.eat(b'"') {
             return Err(self.refuse("no string"));
         }
-        let plain = self.run();
+        let start = self.at;
+        self.skip_plain();
         if self.eat(b'"') {
-            return Ok(Cow::Borrowed(plain));
+            return Ok(&self.text[start..self.at - 1]);
         }
-        let mut decoded = plain.to_owned();
+        self.decoded.clear();
+        self.decoded.push_str(&self.text[start..self.at]);
         loop {
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(Cow::Owned(decoded));
+                    return Ok(&self.decoded);
                 }
                 Some(b'\\') => {
                     self.at += 1;
-                    decoded.push(self.escape()?);
+                    let letter = self.escape()?;
+                    self.decoded.push(letter);
                 }
                 Some(_) => return Err(self.refuse("a control character in a string")),
                 None => return Err(self.refuse("a string without an end")),
             }
-            decoded.push_str(self.run());
+            let start = self.at;
+            self.skip_plain();
+            self.decoded.push_str(&self.text[start..self.at]);
         }
     }
 
-    /// The characters up to the next one that a string cannot hold as it is.
-    fn run(&mut self) -> &'t str {
-        let rest = &self.text[self.at..];
-        let length = rest
-            .bytes()
-            .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
-            .unwrap_or(rest.len());
-        self.at += length;
-        &rest[..length]
+    /// Goes to the next character that a string cannot hold as it is.
+    fn skip_plain(&mut self) {
+        let rest = &self.text.as_bytes()[self.at..];
+        let next = rest
+            .iter()
+            .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
+        self.at += next.unwrap_or(rest.len());
     }
 
     fn escape(&mut self) -> Result<char, Error> {
@@ -170,7 +178,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn number(&mut self) -> Result<&'t str, Error> {
+    fn number(&mut self) -> Result<&str, Error> {
         let start = self.at;
         self.eat(b'-');
         if !self.eat(b'0') {

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::memory::{Fate, Frame, Kind, Member, Memory};
-use super::{Number, string};
+use super::{Number, plain, string};
 use crate::Error;
 use crate::fingerprint;
 use crate::intent::plan::{Plan, Slot};
@@ -44,6 +44,15 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Lends a reader the room for a string.
+    pub(crate) fn take_decoded(&mut self) -> String {
+        std::mem::take(&mut self.memory.decoded)
+    }
+
+    pub(crate) fn keep_decoded(&mut self, decoded: String) {
+        self.memory.decoded = decoded;
+    }
+
     /// Writes a whole value.
     pub(crate) fn value(&mut self, value: &Value) -> Result<(), Error> {
         match value {
@@ -51,6 +60,7 @@ impl<'a> Writer<'a> {
             Value::Bool(value) => self.boolean(*value),
             Value::Number(number) => self.number(number.into()),
             Value::String(text) => self.string(text),
+            Value::Array(_) | Value::Object(_) if self.is_plain() => self.plain(value),
             Value::Array(elements) => {
                 self.begin_array()?;
                 for element in elements {
@@ -68,6 +78,29 @@ impl<'a> Writer<'a> {
                 self.end_object()
             }
         }
+    }
+
+    /// Whether the plan has nothing to say about the value that comes next, nor below it.
+    fn is_plain(&self) -> bool {
+        let slot = match self.memory.frames.last() {
+            Some(Frame {
+                kind: Kind::Object, ..
+            }) => self.next,
+            Some(frame) => Some(frame.slot),
+            None => None,
+        };
+        slot.is_some_and(|slot| self.plan.is_silent_below(slot))
+    }
+
+    fn plain(&mut self, value: &Value) -> Result<(), Error> {
+        let Some(slot) = self.open() else {
+            return Ok(());
+        };
+        let memory = &mut *self.memory;
+        plain::write(&mut memory.out, value, self.exact, memory.frames.len())
+            .map_err(|refusal| Error::invalid(self.pointer() + &refusal.pointer, refusal.reason))?;
+        self.close(slot);
+        Ok(())
     }
 
     pub(crate) fn null(&mut self) -> Result<(), Error> {
@@ -363,4 +396,4 @@ pub(crate) fn push_token(mut pointer: String, token: &str) -> String {
 }
 
 /// How deep a value may be nested, as in `serde_json`.
-const DEPTH: usize = 127;
+pub(super) const DEPTH: usize = 127;
