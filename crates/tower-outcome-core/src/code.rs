@@ -236,4 +236,5 @@ impl<'de> Deserialize<'de> for Code {
 }
 
 /// What a code of the level [`Level::Call`] says.
-pub(crate) const THIS_CALL: &str = "This call sent nothing. Whether an earlier identical call did is not known here.";
+pub(crate) const THIS_CALL: &str =
+    "This call sent nothing. Whether an earlier identical call did is not known here.";

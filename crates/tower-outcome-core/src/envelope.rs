@@ -128,6 +128,10 @@ impl Envelope {
     }
 
     /// The envelope as one line of JSON.
+    ///
+    /// # Panics
+    ///
+    /// Never: strings and a JSON value always serialise.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("strings and a JSON value always serialise")

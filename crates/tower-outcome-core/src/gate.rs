@@ -62,6 +62,10 @@ impl Gate {
     }
 
     /// Closes the gate for good and tells what had passed until then.
+    #[expect(
+        clippy::must_use_candidate,
+        reason = "closing it is reason enough to call"
+    )]
     pub fn seal(&self) -> Seen {
         let before = self.shared.state.fetch_or(SEALED, Ordering::AcqRel);
         self.shared.sleepers.wake();
@@ -95,12 +99,12 @@ impl Gate {
         if let Some(parent) = &self.shared.parent {
             parent.admit()?;
         }
-        let admitted = self
-            .shared
-            .state
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
-                (state & SEALED == 0).then_some(state + 1)
-            });
+        let admitted =
+            self.shared
+                .state
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
+                    (state & SEALED == 0).then_some(state + 1)
+                });
         if admitted.is_err()
             && let Some(parent) = &self.shared.parent
         {

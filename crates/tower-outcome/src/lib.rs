@@ -1,1 +1,87 @@
-//! stub
+//! Tower layers that make HTTP writes honest and safe to repeat.
+//!
+//! Every call ends in one of five words ([`Outcome`]), and `failed` is a promise: nothing changed
+//! and nothing of this call can change anything later. [`Stack`] puts the layers over a client that
+//! is already there:
+//!
+//! ```no_run
+//! # async fn f() -> Result<(), Box<dyn std::error::Error>> {
+//! use serde_json::json;
+//! use tower_outcome::{ForWrites as _, Intent, MemoryLedger, Outcome, RequestExt as _, Stack};
+//!
+//! let http = reqwest::Client::builder().for_writes().build()?; // no redirects, no hidden retries
+//! let client = Stack::new().with_ledger(MemoryLedger::default()).over(http.clone());
+//!
+//! let refund = json!({ "order": 7, "amount": 20 });
+//! let request = http.post("http://billing/refunds").body(refund.to_string()).build()?;
+//! let verdict = client.send(request.with_intent(Intent::new("acme/chat-3", "refund", &refund)?)).await;
+//! match verdict.outcome() {
+//!     Outcome::Ok | Outcome::AlreadyDone => println!("refunded: {:?}", verdict.reply()),
+//!     Outcome::Failed => println!("nothing happened ({})", verdict.code()),
+//!     Outcome::Skipped | Outcome::Unknown => println!("being confirmed, do not repeat"),
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! # Layers, outermost first
+//!
+//! | layer | does |
+//! |---|---|
+//! | [`OutcomeLayer`] | makes the record of the call; turns its end into a [`Verdict`] |
+//! | [`DeadlineLayer`] | the only timeout that knows what it means |
+//! | [`ShieldLayer`] | keeps a write going that may have left, whatever its caller does |
+//! | [`ClaimLayer`] | asks a ledger first, and settles what became of the write |
+//! | [`KeyLayer`] | puts the key on the request, above the retry |
+//! | tower's `RetryLayer` with [`KeyedRetry`] | repeats what is safe to repeat |
+//! | [`transport::Wire`] | hands the request on, and knows whether it left |
+//!
+//! Caps and rate limits belong below [`ShieldLayer`]: above it a cap is none, since a write goes on
+//! after its caller has left.
+//!
+//! # Cancel safety
+//!
+//! Dropping the future of a read drops the read. Dropping the future of a write seals its gate: what
+//! had not left never will, and what may have left goes on in a task of its own until its hard
+//! limit, so that its late answer is still taken down. An unpolled future has sent nothing.
+
+#![warn(clippy::unwrap_used)]
+
+pub mod body;
+pub mod call;
+pub mod claim;
+mod classify;
+pub mod client;
+pub mod context;
+pub mod deadline;
+pub mod error;
+pub mod key;
+pub mod outcome;
+pub mod profile;
+pub mod reply;
+pub mod retry;
+pub mod shield;
+pub mod stack;
+pub mod transport;
+pub mod verdict;
+
+pub use body::OutcomeBody;
+pub use call::Call;
+pub use claim::ClaimLayer;
+#[cfg(feature = "reqwest")]
+pub use client::ForWrites;
+pub use client::{Client, OutcomeClient, RequestExt};
+pub use context::Context;
+pub use deadline::DeadlineLayer;
+pub use error::Error;
+pub use key::KeyLayer;
+pub use outcome::OutcomeLayer;
+pub use profile::Profile;
+pub use reply::ReplyBody;
+pub use retry::KeyedRetry;
+pub use shield::ShieldLayer;
+pub use stack::Stack;
+pub use tower_outcome_core::{
+    BoxError, Code, Conclusion, Envelope, Gate, IdempotencyKey, Intent, KeyFormat, Landing, Ledger,
+    MemoryLedger, Outcome, Retry, Seen,
+};
+pub use verdict::Verdict;

@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
                 }
             }
             Scalar::Text(text) => string::write(out, &text),
-            Scalar::Units(digits) => out.extend_from_slice(digits.as_bytes()),
+            Scalar::Decimal(digits) => out.extend_from_slice(digits.as_bytes()),
         }
         self.close(slot);
         Ok(())

@@ -191,15 +191,15 @@ pub(crate) enum Scalar<'v> {
     Boolean(bool),
     Number(Number<'v>),
     Text(Cow<'v, str>),
-    /// The digits of a whole number that need not fit a double.
-    Units(String),
+    /// A decimal number that need not fit a double.
+    Decimal(String),
 }
 
 impl Scalar<'_> {
     fn kind(&self) -> &'static str {
         match self {
             Self::Boolean(_) => "a boolean",
-            Self::Number(_) | Self::Units(_) => "a number",
+            Self::Number(_) | Self::Decimal(_) => "a number",
             Self::Text(_) => "a string",
         }
     }
@@ -215,23 +215,25 @@ impl Step {
             },
             Scalar::Number(number) => match self {
                 Self::Date | Self::Instant => Err(NO_TEXT),
-                Self::Decimal(places) => digits::scale(number, places).map(Scalar::Units),
+                Self::Decimal(places) => digits::scale(number, places).map(Scalar::Decimal),
                 Self::Id => digits::identify(number).map(|id| Scalar::Text(id.into())),
-                Self::Int => digits::scale(number, 0).map(Scalar::Units),
+                Self::Int => digits::scale(number, 0).map(Scalar::Decimal),
                 Self::Lower | Self::Nfc | Self::Squash | Self::Trim | Self::Upper => Ok(scalar),
             },
             Scalar::Text(text) => self.read(text),
-            Scalar::Units(_) => Ok(scalar),
+            Scalar::Decimal(_) => Ok(scalar),
         }
     }
 
     fn read(self, text: Cow<'_, str>) -> Result<Scalar<'_>, &'static str> {
         Ok(Scalar::Text(match self {
             Self::Date => time::date(&text)?.into(),
-            Self::Decimal(places) => return digits::parse(text.trim(), places).map(Scalar::Units),
+            Self::Decimal(places) => {
+                return digits::parse(text.trim(), places).map(Scalar::Decimal);
+            }
             Self::Id => text,
             Self::Instant => time::instant(&text)?.into(),
-            Self::Int => return digits::parse(text.trim(), 0).map(Scalar::Units),
+            Self::Int => return digits::parse(text.trim(), 0).map(Scalar::Decimal),
             Self::Lower => text.to_ascii_lowercase().into(),
             Self::Nfc => text.nfc().collect::<String>().into(),
             Self::Squash => text.split_whitespace().collect::<Vec<_>>().join(" ").into(),

@@ -206,7 +206,7 @@ pub const MAX_RESULT: usize = 64 * 1024;
 pub const MAX_NAME: usize = 512;
 
 /// For how long a stored result is replayed. Afterwards only the fact that it happened is.
-pub const RESULT_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
+pub const RESULT_RETENTION: Duration = Duration::from_hours(24);
 
 /// For how long an identical call is recognised after it was done.
-pub const TOMBSTONE_RETENTION: Duration = Duration::from_secs(400 * 24 * 60 * 60);
+pub const TOMBSTONE_RETENTION: Duration = Duration::from_hours(400 * 24);

@@ -1,0 +1,134 @@
+//! One attempt, and the probe in its body that tells whether it left.
+//!
+//! A transport asks a request's body before it serialises the request: hyper asks `is_end_stream`
+//! right before it writes the head, on HTTP/1 and on HTTP/2. A body that was dropped unasked belongs
+//! to a request that can never leave.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_util::task::AtomicWaker;
+use tower_outcome_core::{Code, Pass};
+
+/// What is known of one attempt.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    flags: AtomicU8,
+    pass: Mutex<Option<Pass>>,
+    gone: AtomicWaker,
+    code: OnceLock<Code>,
+}
+
+impl Attempt {
+    pub(crate) fn new(pass: Pass) -> Arc<Self> {
+        Arc::new(Self {
+            flags: AtomicU8::new(0),
+            pass: Mutex::new(Some(pass)),
+            gone: AtomicWaker::new(),
+            code: OnceLock::new(),
+        })
+    }
+
+    /// From here on what happens to the body counts. Called once the body is wrapped, right before
+    /// the client gets it: wrapping may ask the body as well.
+    pub(crate) fn arm(&self) {
+        self.flags.fetch_or(ARMED, Ordering::AcqRel);
+    }
+
+    /// Whether the transport took the request into its hands.
+    pub(crate) fn is_touched(&self) -> bool {
+        self.flags.load(Ordering::Acquire) & (TOUCHED | ARMED) != ARMED
+    }
+
+    /// Whether the transport asked for the body's first bytes.
+    pub(crate) fn is_polled(&self) -> bool {
+        self.flags.load(Ordering::Acquire) & POLLED != 0
+    }
+
+    /// Whether the request is proven never to have left: its body is gone and nobody asked it.
+    pub(crate) fn is_proven_unsent(&self) -> bool {
+        !self.is_touched() && self.flags.load(Ordering::Acquire) & GONE != 0
+    }
+
+    /// Waits until the transport has let go of the body.
+    pub(crate) fn poll_gone(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.gone.register(cx.waker());
+        if self.flags.load(Ordering::Acquire) & GONE == 0 {
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    }
+
+    /// Ends the attempt in `code`. `unsent` is proof beyond the probe's.
+    pub(crate) fn finish(&self, code: Code, unsent: bool) {
+        let _ = self.code.set(code);
+        if unsent {
+            self.prove_unsent();
+        } else {
+            drop(self.take_pass());
+        }
+    }
+
+    /// Notes that the provider answered.
+    pub(crate) fn answered(&self, code: Code) {
+        self.flags.fetch_or(ANSWERED, Ordering::AcqRel);
+        self.finish(code, false);
+    }
+
+    pub(crate) fn is_answered(&self) -> bool {
+        self.flags.load(Ordering::Acquire) & ANSWERED != 0
+    }
+
+    /// How the attempt ended by itself, once it has.
+    pub(crate) fn code(&self) -> Option<Code> {
+        self.code.get().copied()
+    }
+
+    fn prove_unsent(&self) {
+        if let Some(pass) = self.take_pass() {
+            pass.prove_unsent();
+        }
+    }
+
+    fn take_pass(&self) -> Option<Pass> {
+        let mut pass = self.pass.lock().unwrap_or_else(PoisonError::into_inner);
+        pass.take()
+    }
+}
+
+/// Sits in the body of one attempt and tells what became of it.
+#[derive(Debug)]
+pub(crate) struct Probe(Arc<Attempt>);
+
+impl Probe {
+    pub(crate) fn new(attempt: &Arc<Attempt>) -> Self {
+        Self(Arc::clone(attempt))
+    }
+
+    pub(crate) fn touched(&self) {
+        if self.0.flags.load(Ordering::Acquire) & ARMED != 0 {
+            self.0.flags.fetch_or(TOUCHED, Ordering::AcqRel);
+        }
+    }
+
+    pub(crate) fn polled(&self) {
+        self.0.flags.fetch_or(TOUCHED | POLLED, Ordering::AcqRel);
+    }
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        let before = self.0.flags.fetch_or(GONE, Ordering::AcqRel);
+        if before & (ARMED | TOUCHED) == ARMED {
+            self.0.prove_unsent();
+        }
+        self.0.gone.wake();
+    }
+}
+
+const ARMED: u8 = 1;
+const TOUCHED: u8 = 2;
+const POLLED: u8 = 4;
+const GONE: u8 = 8;
+const ANSWERED: u8 = 16;

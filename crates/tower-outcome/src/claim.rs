@@ -1,0 +1,258 @@
+//! Asks a ledger before a write leaves, and settles what became of it.
+//!
+//! A write with an intent is claimed first. Whoever comes second, in this process, another one or
+//! after a crash, gets the first one's answer, or its state, and sends nothing. The layer is the
+//! only place that settles, for early and late answers alike: when the call's time is over it takes
+//! the doubt down, and goes on waiting for the answer.
+//!
+//! Put it below [`ShieldLayer`](crate::ShieldLayer), so that the caller's drop cannot leave a row
+//! behind, and above [`KeyLayer`](crate::KeyLayer), which needs the claim's generation. Writes
+//! without an intent and reads pass through. Writes of a tool call are taken down by the call's
+//! [`Recorder`](crate::context::Recorder) instead.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), tower_outcome::Error> {
+//! use http::{Request, Response};
+//! use serde_json::json;
+//! use tower::{ServiceBuilder, ServiceExt as _};
+//! use tower_outcome::{BoxError, ClaimLayer, Code, Intent, MemoryLedger, OutcomeBody};
+//! use tower_outcome::{OutcomeLayer, ReplyBody, RequestExt as _};
+//!
+//! let client = ServiceBuilder::new()
+//!     .layer(OutcomeLayer::new())
+//!     .layer(ClaimLayer::new(MemoryLedger::default()))
+//!     .service_fn(|_: Request<OutcomeBody>| async {
+//!         Err::<Response<ReplyBody<String>>, BoxError>("a queue refused it".into())
+//!     });
+//! let intent = Intent::new("acme", "refund", &json!({ "order": 7 }))?;
+//! let request = Request::post("http://billing/").body("{}").unwrap().with_intent(intent);
+//! let Ok(verdict) = client.oneshot(request).await;
+//! assert_eq!(verdict.code(), Code::NotSent); // nothing passed the gate: the claim is free again
+//! # Ok(()) }
+//! ```
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use http::{Request, Response};
+use pin_project_lite::pin_project;
+use tower_layer::Layer;
+use tower_outcome_core::ledger::{Ledger, Owner};
+use tower_outcome_core::{BoxError, Code};
+use tower_service::Service;
+
+use crate::call::Call;
+use crate::{Error, OutcomeBody, Profile, ReplyBody};
+
+mod driver;
+mod stored;
+
+/// Applies [`ClaimService`].
+#[derive(Clone)]
+pub struct ClaimLayer {
+    config: Arc<Config>,
+}
+
+pub(crate) struct Config {
+    ledger: Option<Arc<dyn Ledger>>,
+    owner: Owner,
+    lease: Duration,
+    patience: Duration,
+}
+
+impl ClaimLayer {
+    /// Claims writes in `ledger`, as a new owner, for 90 seconds each; waits up to 5 seconds for an
+    /// identical call in flight.
+    #[must_use]
+    pub fn new(ledger: impl Ledger) -> Self {
+        Self::with(Some(Arc::new(ledger)))
+    }
+
+    /// Claims nothing; has the writes of tool calls taken down.
+    #[must_use]
+    pub fn without_ledger() -> Self {
+        Self::with(None)
+    }
+
+    pub(crate) fn with(ledger: Option<Arc<dyn Ledger>>) -> Self {
+        Self {
+            config: Arc::new(Config {
+                ledger,
+                owner: Owner::random(),
+                lease: Duration::from_secs(90),
+                patience: Duration::from_secs(5),
+            }),
+        }
+    }
+
+    /// Claims for `lease`. Longer than the deadline and the transport's hard limit together, or a
+    /// late answer finds its row in doubt (which it may still settle).
+    #[must_use]
+    pub fn with_lease(self, lease: Duration) -> Self {
+        self.map(|config| config.lease = lease)
+    }
+
+    /// Waits up to `patience` for an identical call in flight; then the call is `skipped`.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        self.map(|config| config.patience = patience)
+    }
+
+    fn map(self, change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config {
+            ledger: self.config.ledger.clone(),
+            ..*self.config
+        };
+        change(&mut config);
+        Self {
+            config: Arc::new(config),
+        }
+    }
+}
+
+impl fmt::Debug for ClaimLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClaimLayer")
+            .field("owner", &self.config.owner)
+            .field("lease", &self.config.lease)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S> Layer<S> for ClaimLayer {
+    type Service = ClaimService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        ClaimService {
+            inner,
+            config: Arc::clone(&self.config),
+        }
+    }
+}
+
+/// Claims each write, and settles it.
+///
+/// See the [module docs](self).
+#[derive(Clone)]
+pub struct ClaimService<S> {
+    inner: S,
+    config: Arc<Config>,
+}
+
+impl<S: fmt::Debug> fmt::Debug for ClaimService<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClaimService")
+            .field("inner", &self.inner)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S, B> Service<Request<OutcomeBody>> for ClaimService<S>
+where
+    S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>> + Clone + Send + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    B: Send + 'static,
+{
+    type Response = S::Response;
+    type Error = Error;
+    type Future = ResponseFuture<S::Future, S::Response>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.inner
+            .poll_ready(cx)
+            .map_err(|error| Error::from_box(error.into(), Code::NotSent))
+    }
+
+    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+        let call = match Call::of(&mut request, &Arc::new(Profile::generic())) {
+            Ok(call) => call,
+            Err(error) => return ResponseFuture::driven(async { Err(error) }),
+        };
+        let Some(call) = call else {
+            return ResponseFuture::passed(self.inner.call(request));
+        };
+        // The clone stays behind; the readied service goes into the future.
+        let clone = self.inner.clone();
+        let inner = std::mem::replace(&mut self.inner, clone);
+        let config = Arc::clone(&self.config);
+        match (call.intent(), call.context()) {
+            (Some(_), _) if config.ledger.is_some() => {
+                call.ask_ledger();
+                ResponseFuture::driven(driver::claimed(config, inner, request, call))
+            }
+            (_, Some(context)) if context.recorder().is_some() => {
+                ResponseFuture::driven(driver::recorded(inner, request, call))
+            }
+            _ => {
+                let mut inner = inner;
+                let future = inner.call(request);
+                self.inner = inner;
+                ResponseFuture::passed(future)
+            }
+        }
+    }
+}
+
+pin_project! {
+    /// Response future of [`ClaimService`].
+    ///
+    /// Dropping it leaves the claim to its lease: that is why a shield belongs above.
+    pub struct ResponseFuture<F, T> {
+        #[pin]
+        kind: Kind<F, T>,
+    }
+}
+
+pin_project! {
+    #[project = Projected]
+    enum Kind<F, T> {
+        // Boxed: a claim runs in the task of its write, and its ledger boxes as well.
+        Driven { future: Pin<Box<dyn Future<Output = Result<T, Error>> + Send>> },
+        Passed { #[pin] future: F },
+    }
+}
+
+impl<F, T> ResponseFuture<F, T> {
+    fn driven(future: impl Future<Output = Result<T, Error>> + Send + 'static) -> Self {
+        Self {
+            kind: Kind::Driven {
+                future: Box::pin(future),
+            },
+        }
+    }
+
+    const fn passed(future: F) -> Self {
+        Self {
+            kind: Kind::Passed { future },
+        }
+    }
+}
+
+impl<F, T> fmt::Debug for ResponseFuture<F, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseFuture").finish_non_exhaustive()
+    }
+}
+
+impl<F, T, E> Future for ResponseFuture<F, T>
+where
+    F: Future<Output = Result<T, E>>,
+    E: Into<BoxError>,
+{
+    type Output = Result<T, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.project().kind.project() {
+            Projected::Driven { future } => future.as_mut().poll(cx),
+            Projected::Passed { future } => Poll::Ready(
+                ready!(future.poll(cx))
+                    .map_err(|error| Error::from_box(error.into(), Code::ReadFailed)),
+            ),
+        }
+    }
+}

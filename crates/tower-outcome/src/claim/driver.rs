@@ -1,0 +1,269 @@
+//! One claimed write, from the claim to its settlement.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use futures_util::TryFutureExt as _;
+use http::{Request, Response};
+use tokio::time::Instant;
+use tower_outcome_core::ledger::{
+    Answer, Claim, Ending, EntryKey, Event, Grant, Ledger, LedgerError, WriteRecord,
+};
+use tower_outcome_core::{BoxError, Code, Conclusion, Outcome};
+use tower_service::Service;
+
+use super::{Config, stored};
+use crate::call::{Call, End};
+use crate::{Error, OutcomeBody, ReplyBody};
+
+/// Runs a write of a tool call, taken down by the call's recorder first.
+pub(super) async fn recorded<S, B>(
+    mut inner: S,
+    request: Request<OutcomeBody>,
+    call: Call,
+) -> Result<Response<ReplyBody<B>>, Error>
+where
+    S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>>,
+    S::Error: Into<BoxError>,
+{
+    if let Some(recorder) = call.context().and_then(|context| context.recorder()) {
+        recorder.before_send(write_record(&call)).await?;
+    }
+    let future = inner.call(request);
+    future.map_err(ours).await
+}
+
+/// Claims, sends and settles a write with an intent.
+pub(super) async fn claimed<S, B>(
+    config: Arc<Config>,
+    mut inner: S,
+    request: Request<OutcomeBody>,
+    call: Call,
+) -> Result<Response<ReplyBody<B>>, Error>
+where
+    S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>>,
+    S::Error: Into<BoxError>,
+{
+    let Some((ledger, intent)) = config.ledger.as_ref().zip(call.intent()) else {
+        return Err(Error::new(Code::NotSent));
+    };
+    let key = EntryKey::of(intent);
+    let claim = Claim::new(intent, config.owner, config.lease);
+    let grant = match ask(&config, &**ledger, &key, &claim, &call).await? {
+        Asked::Granted(grant) => grant,
+        Asked::Answered(answer) => return Ok(answer),
+    };
+    call.claimed(grant);
+
+    let row = Row {
+        ledger: &**ledger,
+        key: &key,
+        epoch: grant.epoch,
+    };
+    if call.gate().is_sealed() {
+        return Err(row.release(&call, call.unsent_code()).await);
+    }
+    let announced = row
+        .apply(Event::Send {
+            epoch: grant.epoch,
+            write: write_record(&call),
+            lease: config.lease,
+            sends_for: config.lease,
+        })
+        .await;
+    if let Err(error) = announced {
+        // It may have been written all the same, but nothing has left.
+        let code = error.code();
+        return Err(row.release(&call, code).await.with_source(error));
+    }
+
+    let result = {
+        let mut future = pin!(inner.call(request).map_err(ours));
+        match ended(&call, future.as_mut()).await {
+            Some(result) => result,
+            None => {
+                if call.ended() == Some(End::Deadline) {
+                    row.doubt(&call).await;
+                }
+                future.await
+            }
+        }
+    };
+    row.settle(&call, result).await
+}
+
+/// The answer, unless the call ends first and the answer does not come with its end.
+async fn ended<F: Future>(call: &Call, mut future: Pin<&mut F>) -> Option<F::Output> {
+    let mut sealed = pin!(call.gate().sealed());
+    let mut grace = pin!(tokio::time::sleep(SETTLE_GRACE));
+    let mut over = false;
+    poll_fn(|cx| {
+        // The answer first: proof in hand beats a clock that ran out in the same wake-up.
+        if let Poll::Ready(result) = future.as_mut().poll(cx) {
+            return Poll::Ready(Some(result));
+        }
+        if !over {
+            if sealed.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            over = true;
+            grace.as_mut().reset(Instant::now() + SETTLE_GRACE);
+        }
+        grace.as_mut().poll(cx).map(|()| None)
+    })
+    .await
+}
+
+enum Asked<B> {
+    Answered(Response<ReplyBody<B>>),
+    Granted(Grant),
+}
+
+/// Claims, or waits for the identical call that has the claim.
+async fn ask<B>(
+    config: &Config,
+    ledger: &dyn Ledger,
+    key: &EntryKey,
+    claim: &Claim,
+    call: &Call,
+) -> Result<Asked<B>, Error> {
+    let give_up = Instant::now() + config.patience;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match ledger.apply(key, Event::Claim(claim.clone())).await? {
+            Answer::Granted(grant) => return Ok(Asked::Granted(grant)),
+            Answer::Settled { code, result, .. } => {
+                call.settle(code.into());
+                return Ok(Asked::Answered(stored::unpack(result.as_deref())));
+            }
+            Answer::StillConfirming => return Err(Error::new(Code::StillConfirming)),
+            Answer::Differs { field } => {
+                let detail = format!("{field} is not what it was in the call that is stored");
+                return Err(Error::new(Code::KeyConflict).with_detail(detail));
+            }
+            Answer::Applied | Answer::InProgress => {}
+        }
+        let sealed = tokio::time::timeout(pause, call.gate().sealed()).await;
+        if sealed.is_ok() || Instant::now() >= give_up {
+            return Err(Error::new(Code::AlreadyInProgress));
+        }
+        pause = (pause * 2).min(LAST_PAUSE);
+    }
+}
+
+/// The row that this write has claimed.
+struct Row<'a> {
+    ledger: &'a dyn Ledger,
+    key: &'a EntryKey,
+    epoch: u64,
+}
+
+impl Row<'_> {
+    async fn apply(&self, event: Event) -> Result<Answer, LedgerError> {
+        self.ledger.apply(self.key, event).await
+    }
+
+    /// Frees the claim: nothing left, and nothing can.
+    async fn release(&self, call: &Call, code: Code) -> Error {
+        call.gate().seal();
+        let conclusion = Conclusion::new(code);
+        let epoch = self.epoch;
+        match self.apply(Event::Release { epoch, code }).await {
+            Ok(_) => Error::new(conclusion),
+            Err(error) if error.is_fenced() => Error::new(Code::StillConfirming),
+            Err(error) => Error::new(conclusion.for_this_call()).with_source(error),
+        }
+    }
+
+    /// Takes the doubt down, and lets the caller be told.
+    async fn doubt(&self, call: &Call) {
+        let conclusion = Conclusion::new(call.lost_code());
+        let ending = Ending::Unknown {
+            conclusion,
+            result: None,
+        };
+        self.write(ending).await;
+        call.give_interim(conclusion);
+    }
+
+    /// Takes down what became of the write. A `failed` has to be taken down before it is said.
+    async fn settle<B>(
+        &self,
+        call: &Call,
+        result: Result<Response<ReplyBody<B>>, Error>,
+    ) -> Result<Response<ReplyBody<B>>, Error> {
+        let judged = call.judge(result.as_ref().map(drop).map_err(Error::conclusion));
+        let stored = result.as_ref().ok().and_then(stored::pack);
+        let conclusion = match (judged.outcome(), judged.code()) {
+            (Outcome::AlreadyDone | Outcome::Ok, code) => {
+                self.write(Ending::Done {
+                    code,
+                    result: stored,
+                })
+                .await;
+                judged
+            }
+            (Outcome::Failed, code) if call.was_answered() => {
+                let taken = self.write(Ending::Failed { code }).await;
+                if taken {
+                    judged
+                } else {
+                    Code::StillConfirming.into()
+                }
+            }
+            (Outcome::Failed, code) => self.release(call, code).await.conclusion(),
+            (_, Code::Partial) => {
+                self.write(Ending::Partial { result: stored }).await;
+                judged
+            }
+            (Outcome::Skipped | Outcome::Unknown, _) => {
+                self.write(Ending::Unknown {
+                    conclusion: judged,
+                    result: stored,
+                })
+                .await;
+                judged
+            }
+        };
+        call.settle(conclusion);
+        result.map_err(|error| error.concluded(conclusion))
+    }
+
+    /// Whether the ledger has it. If not, the lease ends and the entry is in doubt by itself.
+    async fn write(&self, ending: Ending) -> bool {
+        let epoch = self.epoch;
+        match self.apply(Event::Settle { epoch, ending }).await {
+            Ok(_) => true,
+            Err(error) => {
+                tracing::warn!(%error, "the ledger did not take down what became of a write");
+                false
+            }
+        }
+    }
+}
+
+/// An error from below: where it is not ours, the call's record knows what left.
+fn ours<E: Into<BoxError>>(error: E) -> Error {
+    Error::from_box(error.into(), Code::NotSent)
+}
+
+fn write_record(call: &Call) -> WriteRecord {
+    let wire_key = call.wire_key().map(|key| call.profile().render(&key));
+    let wire_key = wire_key.unwrap_or_default();
+    WriteRecord {
+        label: call.label().to_owned(),
+        route: call.route().to_owned(),
+        reference: call.profile().reference().map(|_| wire_key.clone()),
+        wire_key,
+    }
+}
+
+/// For how long a call that has ended may still come back with proof before its doubt is taken down.
+const SETTLE_GRACE: Duration = Duration::from_millis(100);
+
+/// The first and the longest pause between two looks at an identical call in flight.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LAST_PAUSE: Duration = Duration::from_millis(250);

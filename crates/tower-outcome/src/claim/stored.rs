@@ -1,0 +1,58 @@
+//! An answer as the ledger keeps it: status, content type, body. Nothing else of the head is kept.
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Response, StatusCode};
+use serde::{Deserialize, Serialize};
+
+use crate::ReplyBody;
+
+#[derive(Deserialize, Serialize)]
+struct Head {
+    /// The version of this form.
+    form: u8,
+    status: u16,
+    content_type: Option<String>,
+}
+
+/// The answer in one line of JSON for the head, and the body as it is.
+pub(super) fn pack<B>(answer: &Response<ReplyBody<B>>) -> Option<Box<[u8]>> {
+    let body = answer.body().bytes()?;
+    let content_type = answer.headers().get(CONTENT_TYPE);
+    let head = Head {
+        form: FORM,
+        status: answer.status().as_u16(),
+        content_type: content_type.and_then(|value| value.to_str().ok().map(str::to_owned)),
+    };
+    let mut packed = serde_json::to_vec(&head).ok()?;
+    packed.push(b'\n');
+    packed.extend_from_slice(body);
+    Some(packed.into_boxed_slice())
+}
+
+/// The answer again. What cannot be read any more is an empty one: that it was done still stands.
+pub(super) fn unpack<B>(packed: Option<&[u8]>) -> Response<ReplyBody<B>> {
+    packed.and_then(parse).unwrap_or_else(|| {
+        let mut empty = Response::new(ReplyBody::Lost);
+        *empty.status_mut() = StatusCode::NO_CONTENT;
+        empty
+    })
+}
+
+fn parse<B>(packed: &[u8]) -> Option<Response<ReplyBody<B>>> {
+    let end = packed.iter().position(|byte| *byte == b'\n')?;
+    let head: Head = serde_json::from_slice(&packed[..end]).ok()?;
+    if head.form != FORM {
+        return None;
+    }
+    let body = Bytes::copy_from_slice(&packed[end + 1..]);
+    let mut answer = Response::new(ReplyBody::whole(body));
+    *answer.status_mut() = StatusCode::from_u16(head.status).ok()?;
+    if let Some(content_type) = head.content_type {
+        let content_type = HeaderValue::try_from(content_type).ok()?;
+        answer.headers_mut().insert(CONTENT_TYPE, content_type);
+    }
+    Some(answer)
+}
+
+const FORM: u8 = 1;

@@ -1,0 +1,252 @@
+//! The tool call that a write belongs to.
+//!
+//! A tool's handler rarely holds the request: it calls an SDK. So the context travels in a
+//! task-local; the outermost layer of the client below picks it up. A task that the handler spawns
+//! has none unless it is given one with [`Context::scope`].
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), tower_outcome::Error> {
+//! use serde_json::json;
+//! use tower_outcome::{Context, Gate, Intent};
+//!
+//! let intent = Intent::new("acme/customer-7", "refund", &json!({ "order": 7 }))?;
+//! let context = Context::new(&intent, 0, Gate::new());
+//! context.scope(async {
+//!     let context = Context::current().expect("inside a tool call");
+//!     tokio::spawn(context.step("notify").scope(async { /* a second write */ }));
+//! }).await;
+//! # Ok(()) }
+//! ```
+
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use http::Request;
+use tokio::task::futures::TaskLocalFuture;
+use tower_outcome_core::ledger::{LedgerFuture, WriteRecord};
+use tower_outcome_core::{Code, Gate, IdempotencyKey, Intent, Outcome, Seen};
+
+use crate::call::Call;
+use crate::{Error, OutcomeBody};
+
+tokio::task_local! {
+    static CURRENT: Context;
+}
+
+/// The tool call that a write belongs to. Cloning shares it.
+#[derive(Clone)]
+pub struct Context {
+    shared: Arc<Shared>,
+    label: Option<Arc<str>>,
+}
+
+struct Shared {
+    gate: Gate,
+    key: IdempotencyKey,
+    generation: u32,
+    reads_only: bool,
+    recorder: Option<Arc<dyn Recorder>>,
+    writes: Mutex<Vec<Write>>,
+}
+
+/// One write of a call: all the times that it was made.
+struct Write {
+    label: Box<str>,
+    body: Option<Bytes>,
+    calls: Vec<Call>,
+}
+
+/// Takes a write down before it may leave.
+pub trait Recorder: Send + Sync + 'static {
+    /// Returns once the record is durable. After an error the write is not sent.
+    fn before_send(&self, write: WriteRecord) -> LedgerFuture<'_, ()>;
+}
+
+impl Context {
+    /// The context of a call that is about to run its handler under `gate`.
+    #[must_use]
+    pub fn new(intent: &Intent, generation: u32, gate: Gate) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                gate,
+                key: *intent.key(),
+                generation,
+                reads_only: false,
+                recorder: None,
+                writes: Mutex::default(),
+            }),
+            label: None,
+        }
+    }
+
+    /// Has every write taken down before it may leave.
+    ///
+    /// # Panics
+    ///
+    /// If the context has been shared already.
+    #[must_use]
+    pub fn with_recorder(mut self, recorder: Arc<dyn Recorder>) -> Self {
+        let shared =
+            Arc::get_mut(&mut self.shared).expect("a context is set up before it is shared");
+        shared.recorder = Some(recorder);
+        self
+    }
+
+    /// Refuses every write: the call said that it only reads.
+    ///
+    /// # Panics
+    ///
+    /// If the context has been shared already.
+    #[must_use]
+    pub fn reads_only(mut self) -> Self {
+        let shared =
+            Arc::get_mut(&mut self.shared).expect("a context is set up before it is shared");
+        shared.reads_only = true;
+        self
+    }
+
+    /// The context of the running task.
+    #[must_use]
+    pub fn current() -> Option<Self> {
+        CURRENT.try_with(Self::clone).ok()
+    }
+
+    /// Runs `future` in this context. Dropping it drops `future`.
+    pub fn scope<F: Future>(self, future: F) -> TaskLocalFuture<Self, F> {
+        CURRENT.scope(self, future)
+    }
+
+    /// This context for one step of the handler: tells two writes to the same route apart.
+    ///
+    /// The label has to be the same whenever the handler runs again for the same call.
+    #[must_use]
+    pub fn step(&self, label: &str) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            label: Some(label.into()),
+        }
+    }
+
+    /// Decides whether anything of this call can still leave.
+    #[must_use]
+    pub fn gate(&self) -> &Gate {
+        &self.shared.gate
+    }
+
+    /// The key of the whole call.
+    #[must_use]
+    pub fn key(&self) -> &IdempotencyKey {
+        &self.shared.key
+    }
+
+    /// Everything that the handler wrote or tried to: one call for each write, the latest. Where an
+    /// earlier try at a write may have left and the latest cannot speak for it, the earlier.
+    #[must_use]
+    pub fn writes(&self) -> Vec<Call> {
+        self.writes_now()
+            .iter()
+            .filter_map(Write::spokesman)
+            .collect()
+    }
+
+    pub(crate) fn generation(&self) -> u32 {
+        self.shared.generation
+    }
+
+    pub(crate) fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    pub(crate) fn recorder(&self) -> Option<&Arc<dyn Recorder>> {
+        self.shared.recorder.as_ref()
+    }
+
+    /// Lets `call` be a write of this tool call, or says why it must not be made.
+    pub(crate) fn admit(&self, request: &Request<OutcomeBody>, call: &Call) -> Result<(), Error> {
+        if self.shared.reads_only {
+            return Err(
+                Error::new(Code::NotSent).with_detail("a tool that only reads cannot write")
+            );
+        }
+        let body = request.body().bytes();
+        let mut writes = self.writes_now();
+        let Some(write) = writes
+            .iter_mut()
+            .find(|write| *write.label == *call.label())
+        else {
+            writes.push(Write {
+                label: call.label().into(),
+                body,
+                calls: vec![call.clone()],
+            });
+            return Ok(());
+        };
+        if write.body != body || body.is_none() {
+            return Err(Error::new(Code::NotSent).with_detail(format!(
+                "a second, different write to {} in one call needs a label: use Context::step",
+                call.route()
+            )));
+        }
+        match write.spokesman().map(|earlier| may_repeat(&earlier, call)) {
+            Some(Err(error)) => Err(error),
+            Some(Ok(())) | None => {
+                write.calls.push(call.clone());
+                Ok(())
+            }
+        }
+    }
+
+    fn writes_now(&self) -> MutexGuard<'_, Vec<Write>> {
+        let writes = &self.shared.writes;
+        writes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write {
+    fn spokesman(&self) -> Option<Call> {
+        let done = self
+            .calls
+            .iter()
+            .rev()
+            .find(|call| ended(call, Outcome::is_done));
+        let open = || {
+            let mut calls = self.calls.iter().rev();
+            calls.find(|call| {
+                call.look() != Seen::Never && !ended(call, |word| word == Outcome::Failed)
+            })
+        };
+        done.or_else(open).or(self.calls.last()).cloned()
+    }
+}
+
+/// Whether a write may be made once more: what never left may, what left may under a key.
+fn may_repeat(earlier: &Call, again: &Call) -> Result<(), Error> {
+    if earlier.look() == Seen::Never
+        || again.is_keyed()
+        || ended(earlier, |word| word == Outcome::Failed)
+    {
+        return Ok(());
+    }
+    let code = if ended(earlier, Outcome::is_done) {
+        Code::ResultOmitted
+    } else {
+        Code::StillConfirming
+    };
+    Err(Error::new(code).with_detail("this write was already made in this call"))
+}
+
+fn ended(call: &Call, as_word: impl Fn(Outcome) -> bool) -> bool {
+    call.conclusion().is_some_and(|it| as_word(it.outcome()))
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("key", &self.shared.key)
+            .field("gate", &self.shared.gate)
+            .field("label", &self.label)
+            .finish_non_exhaustive()
+    }
+}

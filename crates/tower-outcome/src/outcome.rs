@@ -1,0 +1,196 @@
+//! Ends every call in a verdict.
+//!
+//! The layer makes the call's record, refuses bad input before anything is sent, and chooses the
+//! word from the record once the call has ended. It has no error left: `Error = Infallible`.
+//!
+//! Put it outermost. Under a tool executor use [`OutcomeLayer::requiring_context`], so that a write
+//! which lost its tool call on the way is refused instead of being sent without a key.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! use http::{Request, Response};
+//! use tower::{ServiceBuilder, ServiceExt as _};
+//! use tower_outcome::{BoxError, Outcome, OutcomeBody, OutcomeLayer, ReplyBody};
+//!
+//! let client = ServiceBuilder::new()
+//!     .layer(OutcomeLayer::new())
+//!     .service_fn(|_: Request<OutcomeBody>| async {
+//!         Err::<Response<ReplyBody<String>>, BoxError>("who knows what happened".into())
+//!     });
+//! let Ok(verdict) = client.oneshot(Request::post("/pay").body("10".into()).unwrap()).await;
+//! assert_eq!(verdict.outcome(), Outcome::Failed); // nothing ever passed the gate
+//! # }
+//! ```
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use http::{Request, Response};
+use pin_project_lite::pin_project;
+use tower_layer::Layer;
+use tower_outcome_core::{BoxError, Code};
+use tower_service::Service;
+
+use crate::call::Call;
+use crate::{Error, OutcomeBody, Profile, ReplyBody, Verdict, classify};
+
+/// Applies [`OutcomeService`].
+#[derive(Clone, Debug, Default)]
+pub struct OutcomeLayer {
+    profile: Arc<Profile>,
+    requires_context: bool,
+}
+
+impl OutcomeLayer {
+    /// Expects nothing of the provider: see [`Profile::generic`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says what the provider promises.
+    #[must_use]
+    pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
+        self.profile = profile.into();
+        self
+    }
+
+    /// Refuses writes that belong to no tool call.
+    #[must_use]
+    pub const fn requiring_context(mut self) -> Self {
+        self.requires_context = true;
+        self
+    }
+}
+
+impl<S> Layer<S> for OutcomeLayer {
+    type Service = OutcomeService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        OutcomeService {
+            inner,
+            layer: self.clone(),
+        }
+    }
+}
+
+/// Ends every call in a verdict.
+///
+/// See the [module docs](self).
+#[derive(Clone, Debug)]
+pub struct OutcomeService<S> {
+    inner: S,
+    layer: OutcomeLayer,
+}
+
+impl<S> OutcomeService<S> {
+    fn record(&self, request: &mut Request<OutcomeBody>) -> Result<Option<Call>, Error> {
+        let call = Call::of(request, &self.layer.profile)?;
+        match &call {
+            Some(call) if self.layer.requires_context && call.context().is_none() => {
+                Err(Error::new(Code::NotSent).with_detail(
+                    "the write belongs to no tool call: use Context::scope where it was spawned",
+                ))
+            }
+            _ => Ok(call),
+        }
+    }
+}
+
+impl<S, B> Service<Request<OutcomeBody>> for OutcomeService<S>
+where
+    S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>>,
+    S::Error: Into<BoxError>,
+{
+    type Response = Verdict<Response<ReplyBody<B>>>;
+    type Error = Infallible;
+    type Future = ResponseFuture<S::Future>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        // The layer below that bounds the call, `Deadline`, waits for readiness inside the call. An
+        // error of readiness would have no verdict to go into here.
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+        match self.record(&mut request) {
+            Ok(call) => ResponseFuture {
+                inner: Some(self.inner.call(request)),
+                call,
+                refused: None,
+            },
+            Err(error) => ResponseFuture {
+                inner: None,
+                call: None,
+                refused: Some(error),
+            },
+        }
+    }
+}
+
+pin_project! {
+    /// Response future of [`OutcomeService`].
+    ///
+    /// Dropping it drops a read and seals a write: see the crate's section on cancel safety.
+    #[derive(Debug)]
+    pub struct ResponseFuture<F> {
+        #[pin]
+        inner: Option<F>,
+        call: Option<Call>,
+        refused: Option<Error>,
+    }
+}
+
+impl<F, B, E> Future for ResponseFuture<F>
+where
+    F: Future<Output = Result<Response<ReplyBody<B>>, E>>,
+    E: Into<BoxError>,
+{
+    type Output = Result<Verdict<Response<ReplyBody<B>>>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let result = match this.inner.as_pin_mut() {
+            Some(inner) => ready!(inner.poll(cx)).map_err(Into::into),
+            None => Err(this
+                .refused
+                .take()
+                .unwrap_or_else(|| Error::new(Code::NotSent))
+                .into()),
+        };
+        Poll::Ready(Ok(match this.call {
+            Some(call) => end_write(call, result),
+            None => end_read(result),
+        }))
+    }
+}
+
+fn end_write<B>(
+    call: &Call,
+    result: Result<Response<ReplyBody<B>>, BoxError>,
+) -> Verdict<Response<ReplyBody<B>>> {
+    let key = call.key().copied();
+    match result {
+        Ok(reply) => Verdict::answered(call.tell(call.judge(Ok(()))), key, reply),
+        Err(error) => {
+            let error = Error::from_box(error, Code::NotSent);
+            let conclusion = call.tell(call.judge(Err(error.conclusion())));
+            Verdict::unanswered(conclusion, key, &error)
+        }
+    }
+}
+
+fn end_read<B>(
+    result: Result<Response<ReplyBody<B>>, BoxError>,
+) -> Verdict<Response<ReplyBody<B>>> {
+    match result {
+        Ok(reply) => Verdict::answered(classify::read(reply.status()).into(), None, reply),
+        Err(error) => {
+            let error = Error::from_box(error, Code::ReadFailed);
+            Verdict::unanswered(error.conclusion(), None, &error)
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! All layers, in their order, over a client that is already there.
+//!
+//! ```no_run
+//! # fn f() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::time::Duration;
+//! use tower_outcome::{ForWrites as _, MemoryLedger, OutcomeClient, Profile, Stack};
+//!
+//! let billing: OutcomeClient = Stack::new()
+//!     .with_deadline(Duration::from_secs(5))
+//!     .with_ledger(MemoryLedger::default())
+//!     .with_profile(Profile::idempotency_key())
+//!     .over(reqwest::Client::builder().for_writes().build()?)
+//!     .boxed();
+//! # Ok(()) }
+//! ```
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tower::retry::{Retry, RetryLayer};
+use tower_layer::Layer;
+use tower_outcome_core::Ledger;
+
+use crate::claim::{ClaimLayer, ClaimService};
+use crate::deadline::{Deadline, DeadlineLayer};
+use crate::key::{Key, KeyLayer};
+use crate::outcome::{OutcomeLayer, OutcomeService};
+use crate::retry::KeyedRetry;
+use crate::shield::{Shield, ShieldLayer};
+use crate::transport::{IntoTransport, Transport, Wire};
+use crate::{Client, Profile};
+
+/// All layers, in their order.
+///
+/// See the [module docs](self).
+#[derive(Clone)]
+pub struct Stack {
+    claim: ClaimLayer,
+    deadline: Duration,
+    hard_limit: Duration,
+    profile: Arc<Profile>,
+    requires_context: bool,
+    retry: KeyedRetry,
+}
+
+impl Stack {
+    /// A deadline of 10 seconds, 3 attempts where a key allows them, no ledger, and nothing
+    /// expected of the provider.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            claim: ClaimLayer::without_ledger(),
+            deadline: Duration::from_secs(10),
+            hard_limit: Duration::from_mins(1),
+            profile: Arc::default(),
+            requires_context: false,
+            retry: KeyedRetry::new(3),
+        }
+    }
+
+    /// Gives each call `limit` to end.
+    #[must_use]
+    pub const fn with_deadline(mut self, limit: Duration) -> Self {
+        self.deadline = limit;
+        self
+    }
+
+    /// Lets a write that may have left run on for `limit` after its call has ended.
+    #[must_use]
+    pub const fn with_hard_limit(mut self, limit: Duration) -> Self {
+        self.hard_limit = limit;
+        self
+    }
+
+    /// Claims writes with an intent in `ledger` first.
+    #[must_use]
+    pub fn with_ledger(self, ledger: impl Ledger) -> Self {
+        self.with_claims(ClaimLayer::new(ledger))
+    }
+
+    /// Claims writes with an intent, with settings of your own.
+    #[must_use]
+    pub fn with_claims(mut self, claim: ClaimLayer) -> Self {
+        self.claim = claim;
+        self
+    }
+
+    /// Says what the provider promises.
+    #[must_use]
+    pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
+        self.profile = profile.into();
+        self
+    }
+
+    /// Retries by `retry` instead.
+    #[must_use]
+    pub fn with_retry(mut self, retry: KeyedRetry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Refuses writes that belong to no tool call.
+    #[must_use]
+    pub const fn requiring_context(mut self) -> Self {
+        self.requires_context = true;
+        self
+    }
+
+    /// Over a client that is already there.
+    pub fn over<T: IntoTransport>(&self, client: T) -> Client<Writes<T::Transport>>
+    where
+        T::Transport: Transport<Future: Send + 'static, Body: Send + 'static> + Send + 'static,
+    {
+        Client::new(self.layer(Wire::new(client.into_transport())))
+    }
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Stack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stack")
+            .field("deadline", &self.deadline)
+            .field("profile", &self.profile)
+            .field("retry", &self.retry)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Transport> Layer<Wire<T>> for Stack {
+    type Service = Writes<T>;
+
+    fn layer(&self, wire: Wire<T>) -> Writes<T> {
+        let outcome = OutcomeLayer::new().with_profile(Arc::clone(&self.profile));
+        let outcome = if self.requires_context {
+            outcome.requiring_context()
+        } else {
+            outcome
+        };
+        let layers = (
+            outcome,
+            DeadlineLayer::new(self.deadline),
+            ShieldLayer::new(),
+            self.claim.clone(),
+            KeyLayer::new(),
+            RetryLayer::new(self.retry.clone()),
+        );
+        layers.layer(wire.with_hard_limit(self.hard_limit))
+    }
+}
+
+/// What a [`Stack`] makes of a transport.
+pub type Writes<T> =
+    OutcomeService<Deadline<Shield<ClaimService<Key<Retry<KeyedRetry, Wire<T>>>>>>>;

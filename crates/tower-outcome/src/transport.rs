@@ -1,0 +1,173 @@
+//! Where a request leaves, and the proof that it did not.
+//!
+//! A [`Wire`] is the innermost service. For each attempt at a write it passes the call's gate inside
+//! `call`, puts a probe into the request's body, and arms it right before the client gets the
+//! request. A body that the client drops without having asked it belongs to a request that never
+//! left. When the call ends, an untouched attempt is taken back; a touched one runs on until it is
+//! answered or its hard limit is reached.
+//!
+//! Answers to writes are read here, under a cap, so that every layer above can judge them.
+//!
+//! ```
+//! # async fn f() {
+//! use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+//! use tower_outcome::transport::Wire;
+//!
+//! let hyper = Wire::hyper(Client::builder(TokioExecutor::new()).build_http());
+//! # }
+//! ```
+
+use std::future::Future;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use tower_outcome_core::{BoxError, Code};
+use tower_service::Service;
+
+use crate::call::{Call, Probe};
+use crate::{Error, OutcomeBody, ReplyBody};
+
+mod collect;
+mod evidence;
+mod exchange;
+#[cfg(feature = "hyper")]
+mod hyper;
+#[cfg(feature = "reqwest")]
+mod reqwest;
+
+pub use exchange::ResponseFuture;
+#[cfg(feature = "hyper")]
+pub use hyper::{HyperClient, HyperFuture};
+#[cfg(feature = "reqwest")]
+pub use reqwest::{ReqwestClient, ReqwestFuture};
+
+/// A client whose way of sending is known well enough to tell whether a request left.
+///
+/// Sealed: the guarantee depends on when the client asks the request's body.
+pub trait Transport: sealed::Sealed + Clone {
+    /// The answer's body.
+    type Body: Body<Data = Bytes, Error: Into<BoxError>> + Unpin;
+    /// Resolves to the answer's head.
+    type Future: Future<Output = Result<Response<Self::Body>, BoxError>>;
+
+    #[doc(hidden)]
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>>;
+
+    /// Refuses what the client could not send, before the gate is passed.
+    #[doc(hidden)]
+    fn check(&self, request: &Request<OutcomeBody>) -> Result<(), tower_outcome_core::Error>;
+
+    /// Hands the request on; calls `arm` right before the client gets it.
+    #[doc(hidden)]
+    fn start(&mut self, request: Request<OutcomeBody>, arm: impl FnOnce()) -> Self::Future;
+}
+
+/// Something that a [`Stack`](crate::Stack) can be put over.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a client that tower-outcome knows",
+    note = "pass a `reqwest::Client` or a `hyper_util::client::legacy::Client<_, OutcomeBody>`"
+)]
+pub trait IntoTransport {
+    /// The client, as a transport.
+    type Transport: Transport;
+
+    /// Makes a transport of the client.
+    fn into_transport(self) -> Self::Transport;
+}
+
+/// The innermost service: hands requests to a client and knows whether they left.
+///
+/// See the [module docs](self).
+#[derive(Clone, Debug)]
+pub struct Wire<T> {
+    client: T,
+    limits: Limits,
+}
+
+impl<T> Wire<T> {
+    pub(crate) const fn new(client: T) -> Self {
+        Self {
+            client,
+            limits: Limits {
+                tail: Duration::from_mins(1),
+                reply: 1024 * 1024,
+            },
+        }
+    }
+
+    /// Lets a write that may have left run on for `limit` after its call has ended, for the sake of
+    /// a late answer. 60 seconds unless said otherwise.
+    #[must_use]
+    pub const fn with_hard_limit(mut self, limit: Duration) -> Self {
+        self.limits.tail = limit;
+        self
+    }
+
+    /// Reads at most `bytes` of the answer to a write; what is longer stays on the wire. One
+    /// mebibyte unless said otherwise.
+    #[must_use]
+    pub const fn with_reply_cap(mut self, bytes: usize) -> Self {
+        self.limits.reply = bytes;
+        self
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// After the end of the call, for how long an attempt that may have left goes on.
+    pub(crate) tail: Duration,
+    /// How much of a write's answer is read, in bytes.
+    pub(crate) reply: usize,
+}
+
+impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
+    type Response = Response<ReplyBody<T::Body>>;
+    type Error = Error;
+    type Future = ResponseFuture<T::Future, T::Body>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let ready = self.client.poll_ready(cx);
+        ready.map_err(|error| Error::new(Code::NotSent).with_source(error))
+    }
+
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        if let Err(error) = self.client.check(&request) {
+            return ResponseFuture::refused(error.into());
+        }
+        let Some(call) = request.extensions().get::<Call>().cloned() else {
+            if !crate::call::is_read(request.method()) {
+                return ResponseFuture::refused(without_record());
+            }
+            return ResponseFuture::read(self.client.start(request, || {}));
+        };
+        // The gate is passed here and not on the first poll: clients queue the request inside
+        // `call`, before anything is polled.
+        let Ok(attempt) = call.begin() else {
+            return ResponseFuture::refused(Error::new(call.unsent_code()));
+        };
+        let request = request.map(|body| body.probed(Probe::new(&attempt)));
+        let future = self.client.start(request, || attempt.arm());
+        ResponseFuture::write(future, call, attempt, self.limits)
+    }
+}
+
+/// A write that no layer of ours has seen has neither gate nor word.
+fn without_record() -> Error {
+    Error::new(Code::NotSent).with_detail("a write needs OutcomeLayer above its transport")
+}
+
+impl<T> From<T> for Wire<T>
+where
+    T: Transport,
+{
+    fn from(client: T) -> Self {
+        Self::new(client)
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
