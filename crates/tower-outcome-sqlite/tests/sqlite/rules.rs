@@ -1,7 +1,7 @@
-use std::future::Future as _;
-use std::pin::pin;
-use std::task::{Context, Waker};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tower_outcome_core::Code;
 use tower_outcome_core::ledger::{Answer, Ending, Event, Ledger, State, conformance};
 use tower_outcome_sqlite::SqliteLedger;
@@ -71,18 +71,32 @@ async fn two_handles_on_one_file_see_each_other() {
 async fn what_is_queued_together_is_answered_one_by_one() {
     let dir = Dir::new();
     let ledger = SqliteLedger::open(dir.file()).unwrap();
-    let (one, two, three) = (key(1), key(2), key(3));
+    let mut holder = Connection::open(dir.file()).unwrap();
+    let held = hold(&mut holder);
+    let (zero, one, two, three) = (key(0), key(1), key(2), key(3));
     let not_claimed = Event::Find { result: None };
-    let (first, second, illegal, third) = tokio::join!(
-        ledger.apply(&one, claim(1)),
-        ledger.apply(&one, claim(1)),
-        ledger.apply(&two, not_claimed),
-        ledger.apply(&three, claim(3)),
-    );
+    let mut asked = pin!(async {
+        tokio::join!(
+            ledger.apply(&zero, claim(0)),
+            ledger.apply(&one, claim(1)),
+            ledger.apply(&two, not_claimed),
+            ledger.apply(&one, claim(1)),
+            ledger.apply(&three, claim(3)),
+        )
+    });
+    // All but the first few meet in one transaction, which cannot begin yet.
+    assert!(poll_once(asked.as_mut()).is_pending());
+    held.commit().unwrap();
+
+    let (_, first, illegal, second, third) = asked.await;
     assert!(matches!(first.unwrap(), Answer::Granted(_)));
     assert_eq!(second.unwrap(), Answer::InProgress);
     assert!(illegal.unwrap_err().is_fenced());
     assert!(matches!(third.unwrap(), Answer::Granted(_)));
+    for order in [0, 1, 3] {
+        let entry = ledger.read(&key(order)).await.unwrap();
+        assert_eq!(entry.map(|entry| entry.state), Some(State::Claimed));
+    }
 }
 
 #[tokio::test]
@@ -90,14 +104,12 @@ async fn what_was_asked_is_done_though_nobody_waits_and_the_ledger_is_dropped() 
     let dir = Dir::new();
     let ledger = SqliteLedger::open(dir.file()).unwrap();
     // Holds the file, so that the claims are still queued when the ledger is dropped.
-    let mut holder = rusqlite::Connection::open(dir.file()).unwrap();
-    let behavior = rusqlite::TransactionBehavior::Immediate;
-    let held = holder.transaction_with_behavior(behavior).unwrap();
+    let mut holder = Connection::open(dir.file()).unwrap();
+    let held = hold(&mut holder);
     for order in 0..3 {
         let key = key(order);
-        let mut asked = pin!(ledger.apply(&key, claim(order)));
-        let mut context = Context::from_waker(Waker::noop());
-        assert!(asked.as_mut().poll(&mut context).is_pending());
+        let asked = pin!(ledger.apply(&key, claim(order)));
+        assert!(poll_once(asked).is_pending());
     }
     drop(ledger);
     held.commit().unwrap();
@@ -119,7 +131,7 @@ async fn a_store_that_fails_is_unavailable_and_recovers() {
     let dir = Dir::new();
     let ledger = SqliteLedger::open(dir.file()).unwrap();
     granted(&ledger, 1).await;
-    let other = rusqlite::Connection::open(dir.file()).unwrap();
+    let other = Connection::open(dir.file()).unwrap();
     other
         .execute_batch("ALTER TABLE entries RENAME TO elsewhere")
         .unwrap();
@@ -131,4 +143,14 @@ async fn a_store_that_fails_is_unavailable_and_recovers() {
         .execute_batch("ALTER TABLE elsewhere RENAME TO entries")
         .unwrap();
     granted(&ledger, 2).await;
+}
+
+/// Keeps every other writer waiting until it is committed.
+fn hold(holder: &mut Connection) -> Transaction<'_> {
+    let behavior = TransactionBehavior::Immediate;
+    holder.transaction_with_behavior(behavior).unwrap()
+}
+
+fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
 }
