@@ -312,8 +312,9 @@ impl Call {
     /// Chooses the word for the whole call. Seals the gate first, so that the word stays true.
     pub(crate) fn judge(&self, ended: Result<(), Conclusion>) -> Conclusion {
         self.record.gate.seal();
+        let settled = self.progress().settled;
         let conclusion = match ended {
-            Ok(()) => match self.progress().settled {
+            Ok(()) => match settled {
                 Some(settled) => return settled,
                 None => self.last().unwrap_or(Code::ResponseLost).into(),
             },

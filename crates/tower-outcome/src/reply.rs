@@ -19,9 +19,18 @@ pin_project! {
         /// The head came and the body was lost.
         Lost,
         /// All of it.
-        Whole { bytes: Option<Bytes> },
+        Whole {
+            /// The bytes, until they are polled.
+            bytes: Option<Bytes>,
+        },
         /// Still to be read, after what was read already.
-        Wire { start: Option<Bytes>, #[pin] rest: B },
+        Wire {
+            /// What was read already.
+            start: Option<Bytes>,
+            /// The rest.
+            #[pin]
+            rest: B,
+        },
     }
 }
 
