@@ -5,33 +5,28 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use pin_project_lite::pin_project;
 use tower_outcome_core::BoxError;
 
-pin_project! {
-    /// The body of an answer.
-    ///
-    /// The answer to a write is read under a cap before anybody sees it, so that retry and ledger
-    /// can judge it; longer answers and the answers to reads stay on the wire.
-    #[derive(Debug)]
-    #[project = Projected]
-    pub enum ReplyBody<B> {
-        /// The head came and the body was lost.
-        Lost,
-        /// All of it.
-        Whole {
-            /// The bytes, until they are polled.
-            bytes: Option<Bytes>,
-        },
-        /// Still to be read, after what was read already.
-        Wire {
-            /// What was read already.
-            start: Option<Bytes>,
-            /// The rest.
-            #[pin]
-            rest: B,
-        },
-    }
+/// The body of an answer.
+///
+/// The answer to a write is read under a cap before anybody sees it, so that retry and ledger can
+/// judge it; longer answers and the answers to reads stay on the wire.
+#[derive(Debug)]
+pub enum ReplyBody<B> {
+    /// The head came and the body was lost.
+    Lost,
+    /// All of it.
+    Whole {
+        /// The bytes, until they are polled.
+        bytes: Option<Bytes>,
+    },
+    /// Still to be read.
+    Wire {
+        /// What was read already.
+        start: Option<Bytes>,
+        /// The rest.
+        rest: B,
+    },
 }
 
 impl<B> ReplyBody<B> {
@@ -62,26 +57,26 @@ impl<B> ReplyBody<B> {
 
 impl<B> Body for ReplyBody<B>
 where
-    B: Body<Data = Bytes>,
+    B: Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
     type Data = Bytes;
     type Error = BoxError;
 
     fn poll_frame(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match self.project() {
-            Projected::Lost => Poll::Ready(None),
-            Projected::Whole { bytes } => {
-                Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))))
-            }
-            Projected::Wire { start, rest } => {
+        match &mut *self {
+            Self::Lost => Poll::Ready(None),
+            Self::Whole { bytes } => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Wire { start, rest } => {
                 if let Some(start) = start.take() {
                     return Poll::Ready(Some(Ok(Frame::data(start))));
                 }
-                Poll::Ready(ready!(rest.poll_frame(cx)).map(|frame| frame.map_err(Into::into)))
+                Poll::Ready(
+                    ready!(Pin::new(rest).poll_frame(cx)).map(|frame| frame.map_err(Into::into)),
+                )
             }
         }
     }
