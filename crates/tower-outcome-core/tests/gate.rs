@@ -61,6 +61,16 @@ fn what_may_have_left_is_never_taken_back() {
 }
 
 #[test]
+fn one_that_may_have_left_outweighs_one_in_flight() {
+    let gate = Gate::new();
+    let (first, second) = (gate.pass().unwrap(), gate.pass().unwrap());
+    drop(first);
+    assert_eq!(gate.look(), Seen::Left);
+    assert_eq!(gate.seal(), Seen::Left);
+    second.prove_unsent();
+}
+
+#[test]
 fn proof_of_one_attempt_leaves_another_in_flight() {
     let gate = Gate::new();
     let (first, second) = (gate.pass().unwrap(), gate.pass().unwrap());
@@ -243,19 +253,30 @@ fn no_pass_succeeds_after_any_seal_returned() {
 
 #[test]
 fn no_wait_sleeps_through_a_seal() {
-    for _ in 0..ROUNDS {
-        let parent = Gate::new();
-        let child = parent.child();
-        let start = Barrier::new(2);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                start.wait();
-                block_on(child.sealed());
-            });
-            start.wait();
-            parent.seal();
+    let gates: Vec<Gate> = (0..WAITS).map(|_| Gate::new()).collect();
+    let (polling, sealed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for (round, gate) in gates.iter().enumerate() {
+                spin_until(|| polling.load(Ordering::SeqCst) > round);
+                for _ in 0..round % 64 {
+                    std::hint::spin_loop();
+                }
+                gate.seal();
+                sealed.store(round + 1, Ordering::SeqCst);
+            }
         });
-    }
+        for (round, gate) in gates.iter().enumerate() {
+            let mut waiter = Waiter::new(gate);
+            polling.store(round + 1, Ordering::SeqCst);
+            let pending = waiter.poll().is_pending();
+            spin_until(|| sealed.load(Ordering::SeqCst) > round);
+            assert!(
+                !pending || waiter.woken(),
+                "sealed while it was going to sleep"
+            );
+        }
+    });
 }
 
 /// A wait for a seal, and how often it was woken.
@@ -299,21 +320,20 @@ impl Wake for Woken {
     }
 }
 
-fn block_on(future: impl Future<Output = ()>) {
-    struct Unpark(thread::Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
+fn spin_until(done: impl Fn() -> bool) {
+    for spun in 0_u32.. {
+        if done() {
+            return;
         }
-    }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    while future.as_mut().poll(&mut context).is_pending() {
-        thread::park();
+        // Without a core for each thread the other one may need this one.
+        if spun > 10_000 {
+            thread::yield_now();
+        }
     }
 }
 
 const ROUNDS: usize = 500;
+
+const WAITS: usize = 100_000;
 
 const THREADS: usize = 3;
