@@ -25,6 +25,15 @@ fn the_table_is_the_published_one() {
 }
 
 #[test]
+fn the_advice_on_repeating_is_the_published_one() {
+    for (retry, texts) in ADVICE {
+        let codes = Code::ALL.iter().filter(|code| code.retry() == *retry);
+        let found: BTreeSet<&str> = codes.map(|code| code.as_str()).collect();
+        assert_eq!(found, texts.split_whitespace().collect(), "{retry:?}");
+    }
+}
+
+#[test]
 fn every_code_has_a_text_of_its_own() {
     let texts: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     assert_eq!(texts.len(), Code::ALL.len());
@@ -279,5 +288,18 @@ const PUBLISHED: &[(Outcome, Level, &str)] = &[
         "timeout_after_send response_lost server_error conflict_ambiguous rejected_after_unknown
          accepted_pending partial redirected key_conflict_unresolved still_confirming
          handler_panicked",
+    ),
+];
+
+/// Every other code says `no`.
+const ADVICE: &[(Retry, &str)] = &[
+    (
+        Retry::Later,
+        "already_in_progress cancelled_before_send overloaded rate_limited shutting_down store_full
+         store_unavailable",
+    ),
+    (
+        Retry::Yes,
+        "connect_failed handler_error not_sent read_failed refused_by_protocol timeout_before_send",
     ),
 ];
