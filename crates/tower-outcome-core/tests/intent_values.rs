@@ -243,12 +243,7 @@ fn lists_count_as_declared() {
             ["a","b","a"] != ["a","b"]
         "#,
     );
-    values(
-        &exact(),
-        r#"
-            [1,2] != [2,1]
-        "#,
-    );
+    values(&exact(), "[1,2] != [2,1]");
 }
 
 #[test]

@@ -12,9 +12,7 @@ use futures_util::task::AtomicWaker;
 use http::{Method, Request};
 use tokio::sync::Notify;
 use tower_outcome_core::ledger::Grant;
-use tower_outcome_core::{
-    Code, Conclusion, Gate, IdempotencyKey, Intent, Outcome, Sealed, Seen, WireKey,
-};
+use tower_outcome_core::{Code, Conclusion, Gate, IdempotencyKey, Intent, Outcome, Sealed, Seen};
 
 use crate::context::Context;
 use crate::profile::Profile;
@@ -200,12 +198,17 @@ impl Call {
     }
 
     /// The key as the provider sees it.
-    pub(crate) fn wire_key(&self) -> Option<WireKey> {
+    pub(crate) fn wire_key(&self) -> Option<String> {
         let generation = match &self.record.context {
             Some(context) => context.generation(),
             None => self.progress().grant.map_or(0, |grant| grant.generation),
         };
-        Some(self.key()?.wire(generation))
+        let style = self.record.profile.key_style();
+        match &self.record.key {
+            CallKey::Child(key, _) => Some(key.wire(generation).render(style)),
+            CallKey::Intent(intent) => Some(intent.render(generation, style)),
+            CallKey::Caller | CallKey::None => None,
+        }
     }
 
     pub(crate) fn method(&self) -> &Method {

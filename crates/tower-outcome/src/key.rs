@@ -136,12 +136,12 @@ fn place(request: &mut Request<OutcomeBody>) -> Result<(), Error> {
     };
     let profile = call.profile();
     if let Some(header) = profile.header() {
-        let value = profile.header_value(&key)?;
+        let value = Profile::header_value(&key)?;
         request.headers_mut().insert(header.clone(), value);
     }
     if let Some(member) = profile.reference() {
         let mut body = json_object(request.body())?;
-        body.insert(member.to_owned(), profile.render(&key).into());
+        body.insert(member.to_owned(), key.into());
         let body = Value::Object(body).to_string();
         request.headers_mut().remove(http::header::CONTENT_LENGTH);
         *request.body_mut() = OutcomeBody::from(body);

@@ -11,15 +11,14 @@
 //! ```
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use tower_outcome_core::{Error, KeyFormat, WireKey};
+use tower_outcome_core::{Error, KeyFormat, KeyStyle};
 
 /// What a provider promises about repeated writes. The default promises nothing.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    format: KeyFormat,
     header: Option<HeaderName>,
     honours_keys: bool,
-    quoted: bool,
+    key_style: Option<KeyStyle>,
     reference: Option<Box<str>>,
     replay_marker: Option<HeaderName>,
     replaying_proxy: bool,
@@ -30,10 +29,9 @@ impl Profile {
     #[must_use]
     pub const fn generic() -> Self {
         Self {
-            format: KeyFormat::Uuid,
             header: Some(IDEMPOTENCY_KEY),
             honours_keys: false,
-            quoted: false,
+            key_style: None,
             reference: None,
             replay_marker: None,
             replaying_proxy: false,
@@ -49,17 +47,11 @@ impl Profile {
         profile
     }
 
-    /// Spells the key in `format`.
+    /// Spells the key in a style: a [`KeyFormat`], bare or quoted. A bare UUID unless said
+    /// otherwise; the draft's structured field wants it quoted.
     #[must_use]
-    pub const fn with_format(mut self, format: KeyFormat) -> Self {
-        self.format = format;
-        self
-    }
-
-    /// Puts the key between double quotes, as the draft's structured field wants it.
-    #[must_use]
-    pub const fn with_quotes(mut self) -> Self {
-        self.quoted = true;
+    pub fn with_key_style(mut self, style: impl Into<KeyStyle>) -> Self {
+        self.key_style = Some(style.into());
         self
     }
 
@@ -122,18 +114,12 @@ impl Profile {
         marker.is_some_and(|value| value != "false")
     }
 
-    /// The key's text as the provider gets it.
-    pub(crate) fn render(&self, key: &WireKey) -> String {
-        let key = key.render(self.format);
-        if self.quoted {
-            format!("\"{key}\"")
-        } else {
-            key
-        }
+    pub(crate) fn key_style(&self) -> KeyStyle {
+        self.key_style.unwrap_or_else(|| KeyFormat::Uuid.into())
     }
 
-    pub(crate) fn header_value(&self, key: &WireKey) -> Result<HeaderValue, Error> {
-        let mut value = HeaderValue::try_from(self.render(key))
+    pub(crate) fn header_value(key: &str) -> Result<HeaderValue, Error> {
+        let mut value = HeaderValue::try_from(key)
             .map_err(|_| Error::invalid("idempotency-key", "cannot stand in a header"))?;
         value.set_sensitive(true);
         Ok(value)

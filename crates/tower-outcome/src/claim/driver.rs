@@ -251,8 +251,7 @@ fn ours<E: Into<BoxError>>(error: E) -> Error {
 }
 
 fn write_record(call: &Call) -> WriteRecord {
-    let wire_key = call.wire_key().map(|key| call.profile().render(&key));
-    let wire_key = wire_key.unwrap_or_default();
+    let wire_key = call.wire_key().unwrap_or_default();
     WriteRecord {
         label: call.label().to_owned(),
         route: call.route().to_owned(),
