@@ -85,3 +85,8 @@ pub use tower_outcome_core::{
     MemoryLedger, Outcome, Retry, Seen,
 };
 pub use verdict::Verdict;
+
+/// The README's snippet compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
