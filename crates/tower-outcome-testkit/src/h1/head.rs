@@ -43,7 +43,7 @@ impl Reader for HeadReader {
     fn take(&mut self, bytes: &[u8]) -> Result<usize, Stop> {
         for (at, byte) in bytes.iter().enumerate() {
             self.bytes.push(*byte);
-            if false {
+            if self.bytes.len() > LIMIT {
                 return Err(Stop::Malformed);
             }
             if self.is_complete() {
