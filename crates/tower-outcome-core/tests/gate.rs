@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
@@ -252,29 +252,57 @@ fn no_pass_succeeds_after_any_seal_returned() {
 }
 
 #[test]
+fn a_seal_knows_whether_the_attempt_that_it_met_has_passed() {
+    race(
+        |gate, round| {
+            let gate = if round % 2 == 0 {
+                gate.clone()
+            } else {
+                gate.child()
+            };
+            gate.pass().is_ok() // and counts as left from here on
+        },
+        |passed, seen| assert_eq!(passed, seen != Seen::Never, "the seal saw {seen:?}"),
+    );
+}
+
+#[test]
 fn no_wait_sleeps_through_a_seal() {
-    let gates: Vec<Gate> = (0..WAITS).map(|_| Gate::new()).collect();
-    let (polling, sealed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for (round, gate) in gates.iter().enumerate() {
-                spin_until(|| polling.load(Ordering::SeqCst) > round);
-                for _ in 0..round % 64 {
-                    std::hint::spin_loop();
-                }
-                gate.seal();
-                sealed.store(round + 1, Ordering::SeqCst);
-            }
-        });
-        for (round, gate) in gates.iter().enumerate() {
+    race(
+        |gate, _| {
             let mut waiter = Waiter::new(gate);
-            polling.store(round + 1, Ordering::SeqCst);
             let pending = waiter.poll().is_pending();
-            spin_until(|| sealed.load(Ordering::SeqCst) > round);
+            (waiter, pending)
+        },
+        |(waiter, pending), _| {
             assert!(
                 !pending || waiter.woken(),
                 "sealed while it was going to sleep"
             );
+        },
+    );
+}
+
+/// Lets `act` meet a seal at every possible moment, and hands both results to `check`.
+fn race<T>(act: impl Fn(&Gate, usize) -> T, check: impl Fn(T, Seen)) {
+    let gates: Vec<Gate> = (0..RACES).map(|_| Gate::new()).collect();
+    let acting = AtomicUsize::new(0);
+    let (answers, seals) = mpsc::channel();
+    thread::scope(|scope| {
+        let (gates, acting) = (&gates, &acting);
+        scope.spawn(move || {
+            for (round, gate) in gates.iter().enumerate() {
+                spin_until(|| acting.load(Ordering::SeqCst) > round);
+                for _ in 0..round % 64 {
+                    std::hint::spin_loop();
+                }
+                answers.send(gate.seal()).unwrap();
+            }
+        });
+        for (round, gate) in gates.iter().enumerate() {
+            acting.store(round + 1, Ordering::SeqCst);
+            let result = act(gate, round);
+            check(result, seals.recv().unwrap());
         }
     });
 }
@@ -334,6 +362,6 @@ fn spin_until(done: impl Fn() -> bool) {
 
 const ROUNDS: usize = 500;
 
-const WAITS: usize = 100_000;
+const RACES: usize = 100_000;
 
 const THREADS: usize = 3;
