@@ -12,7 +12,9 @@
 //! use tower_outcome_core::ledger::{Answer, Claim, EntryKey, Event, Ledger, Owner};
 //! use tower_outcome_sqlite::SqliteLedger;
 //!
-//! # let path = std::env::temp_dir().join(format!("tower-outcome-doc-{}.sqlite", std::process::id()));
+//! # let directory = std::env::temp_dir().join(format!("tower-outcome-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&directory)?;
+//! # let path = directory.join("ledger.sqlite");
 //! let ledger = SqliteLedger::open(&path)?;
 //! let intent = Intent::new("acme", "refund", &json!({ "order": 7 }))?;
 //! let key = EntryKey::of(&intent);
@@ -26,7 +28,7 @@
 //! let second = reopened.apply(&key, Event::Claim(claim)).await?;
 //! assert_eq!(second, Answer::InProgress);
 //! # drop(reopened);
-//! # std::fs::remove_file(&path)?;
+//! # std::fs::remove_dir_all(&directory)?;
 //! # Ok(()) }
 //! ```
 //!
