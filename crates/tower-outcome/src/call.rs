@@ -275,7 +275,12 @@ impl Call {
 
     /// The code for an attempt that was given up because the call has ended.
     pub(crate) fn lost_code(&self) -> Code {
-        self.ended().map_or(Code::ResponseLost, End::sent)
+        let proven = self
+            .progress()
+            .attempts
+            .last()
+            .and_then(|it| it.done_by_head());
+        proven.unwrap_or_else(|| self.ended().map_or(Code::ResponseLost, End::sent))
     }
 
     /// A ledger answers for this call: its word has to wait for the ledger's.

@@ -18,6 +18,7 @@ pub(crate) struct Attempt {
     pass: Mutex<Option<Pass>>,
     gone: AtomicWaker,
     code: OnceLock<Code>,
+    head: OnceLock<Code>,
 }
 
 impl Attempt {
@@ -27,6 +28,7 @@ impl Attempt {
             pass: Mutex::new(Some(pass)),
             gone: AtomicWaker::new(),
             code: OnceLock::new(),
+            head: OnceLock::new(),
         })
     }
 
@@ -68,6 +70,17 @@ impl Attempt {
         } else {
             drop(self.take_pass());
         }
+    }
+
+    /// Notes what the head of the answer proves, whatever becomes of its body.
+    pub(crate) fn headed(&self, code: Code) {
+        let _ = self.head.set(code);
+    }
+
+    /// The code that proves the change, if the head of the answer is here and does.
+    pub(crate) fn done_by_head(&self) -> Option<Code> {
+        let head = self.head.get().copied();
+        head.filter(|code| code.outcome().is_done())
     }
 
     /// Notes that the provider answered.

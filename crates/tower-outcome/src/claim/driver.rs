@@ -181,6 +181,11 @@ impl Row<'_> {
     /// Takes the doubt down, and lets the caller be told.
     async fn doubt(&self, call: &Call) {
         let conclusion = Conclusion::new(call.lost_code());
+        if conclusion.outcome().is_done() {
+            // Proven by the head of an answer whose body is still to come: no doubt to take down.
+            call.give_interim(conclusion);
+            return;
+        }
         let ending = Ending::Unknown {
             conclusion,
             result: None,

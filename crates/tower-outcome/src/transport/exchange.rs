@@ -119,6 +119,7 @@ where
                 Projected::Sending { future } => match future.poll(cx) {
                     Poll::Ready(Ok(answer)) => {
                         let (parts, body) = answer.into_parts();
+                        write.attempt.headed(write.judge(&parts, true));
                         Stage::Reading {
                             parts: Some(parts),
                             body: Collect::new(body, write.limits.reply),
@@ -203,6 +204,15 @@ impl Write {
         }
     }
 
+    fn judge(&self, parts: &Parts, body_lost: bool) -> Code {
+        let answer = Answer {
+            status: parts.status,
+            replayed: self.call.profile().is_replay(&parts.headers),
+            body_lost,
+        };
+        classify::write(&self.call, answer)
+    }
+
     fn unanswered(&self, error: Option<BoxError>) -> Error {
         let refused = error
             .as_ref()
@@ -225,12 +235,8 @@ impl Write {
     }
 
     fn answered<B>(&self, parts: Parts, body: Collected<B>) -> Response<ReplyBody<B>> {
-        let answer = Answer {
-            status: parts.status,
-            replayed: self.call.profile().is_replay(&parts.headers),
-            body_lost: matches!(body, Collected::Lost),
-        };
-        self.attempt.answered(classify::write(&self.call, answer));
+        let body_lost = matches!(body, Collected::Lost);
+        self.attempt.answered(self.judge(&parts, body_lost));
         let body = match body {
             Collected::Lost => ReplyBody::Lost,
             Collected::Rest { start, rest } => ReplyBody::Wire {
