@@ -1,0 +1,31 @@
+//! The clients that all tests send through, and the write that they all send.
+
+use http::Request;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use tower_outcome::{ForWrites as _, OutcomeBody, OutcomeClient, Stack};
+
+/// `stack` over each real client, with its name for failed assertions.
+pub(crate) fn over_each(stack: &Stack) -> [(&'static str, OutcomeClient); 2] {
+    [
+        ("hyper", stack.over(hyper()).boxed()),
+        ("reqwest", stack.over(reqwest()).boxed()),
+    ]
+}
+
+pub(crate) fn hyper() -> Client<HttpConnector, OutcomeBody> {
+    Client::builder(TokioExecutor::new()).build_http()
+}
+
+fn reqwest() -> reqwest::Client {
+    reqwest::Client::builder().for_writes().build().unwrap()
+}
+
+/// The write that all tests make.
+pub(crate) fn write(url: &str) -> Request<OutcomeBody> {
+    Request::post(format!("{url}/refunds"))
+        .header("content-type", "application/json")
+        .body(r#"{"order":"A-1","amount":1000}"#.into())
+        .unwrap()
+}
