@@ -33,8 +33,8 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn new(stream: TcpStream) -> Self {
-        // Half an answer has to leave before the rest is withheld. Worth no error: the client may
-        // be gone already, which the next read tells.
+        // Or an answer right behind a 100 would wait for the client's delayed acknowledgement.
+        // Fails only if the client is gone already, which the next read tells.
         let _ = stream.set_nodelay(true);
         Self {
             stream,

@@ -25,6 +25,8 @@ async fn a_refusing_port_refuses_until_it_is_opened() {
     let mut client = Client::connect(addr).await;
     client.send(write("k")).await;
     assert_eq!(client.answer().await, CREATED);
+    client.send(write("k")).await;
+    assert!(client.answer().await.contains("idempotent-replayed: true"));
 }
 
 #[tokio::test]

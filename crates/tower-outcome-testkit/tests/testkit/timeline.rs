@@ -34,7 +34,7 @@ async fn everything_stands_in_the_timeline_in_order() {
 #[tokio::test(start_paused = true)]
 async fn the_timeline_can_be_read() {
     let billing = Billing::start().await.unwrap();
-    billing.script([Step::AnswerAfter(Duration::from_micros(1_500_000))]);
+    billing.script([Step::AnswerAfter(Duration::from_millis(1500))]);
 
     let mut client = Client::sending(&billing, write("k")).await;
     client.answer().await;
