@@ -141,3 +141,22 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const SWITCH_ATTEMPTS: u32 = 250;
 
 const SWITCH_PAUSE: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_commit_waits_for_the_disk() {
+        let path = std::env::temp_dir().join(format!("tower-outcome-file-{}", std::process::id()));
+        let store = open(&path).unwrap();
+        let setting = |name| -> i32 {
+            let value = store.pragma_query_value(None, name, |row| row.get(0));
+            value.unwrap()
+        };
+        assert_eq!(setting("synchronous"), 2);
+        assert_eq!(setting("fullfsync"), 1);
+        drop(store);
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -1,5 +1,7 @@
 use std::fs;
 use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
 
 use rusqlite::Connection;
 use tower_outcome_core::Code;
@@ -71,6 +73,22 @@ fn an_empty_file_becomes_a_ledger() {
     fs::write(dir.file(), "").unwrap();
     drop(SqliteLedger::open(dir.file()).unwrap());
     drop(SqliteLedger::open(dir.file()).unwrap());
+}
+
+#[test]
+fn all_who_open_a_new_file_at_once_get_it() {
+    for _ in 0..60 {
+        let dir = Dir::new();
+        let start = Barrier::new(12);
+        thread::scope(|scope| {
+            for _ in 0..12 {
+                scope.spawn(|| {
+                    start.wait();
+                    SqliteLedger::open(dir.file()).unwrap();
+                });
+            }
+        });
+    }
 }
 
 #[test]

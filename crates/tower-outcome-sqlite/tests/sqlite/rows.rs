@@ -106,6 +106,14 @@ async fn what_is_unresolved_is_found_by_its_own_index() {
         )
         .unwrap();
     assert!(plan.contains("USING INDEX unresolved"), "{plan}");
+    let partial: bool = other
+        .query_row(
+            "SELECT partial FROM pragma_index_list('entries') WHERE name = 'unresolved'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert!(partial, "what has ended costs the index nothing");
 }
 
 #[tokio::test]
