@@ -2,6 +2,14 @@
 
 #![warn(clippy::unwrap_used)]
 
+pub mod executor;
+pub mod reconciler;
 pub mod reply;
+pub mod tool;
+mod tool_call;
 
+pub use executor::Executor;
+pub use reconciler::{Found, LookUp, Reconciler, Report};
 pub use reply::{Action, Flag, Lexicon, LexiconError, Reason, ReplyChecker, Verdict};
+pub use tool::{NothingSent, Tool};
+pub use tool_call::ToolCall;

@@ -1,0 +1,148 @@
+//! Everything that a call waits for before it claims: an identical call, an earlier occurrence of
+//! the same wish, a permit. Nothing is held here that the ledger knows of, so that all of it can be
+//! dropped at any time.
+
+use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, sleep_until, timeout_at};
+use tower_outcome_core::ledger::{EntryKey, State};
+use tower_outcome_core::{Code, Envelope};
+
+use super::replay::{Stands, stands};
+use super::twins::{Leader, Met};
+use super::{Run, unasked};
+
+/// A call on its way to its claim.
+pub(super) struct Admission<'a> {
+    run: &'a Run,
+    key: EntryKey,
+    leader: Option<Leader>,
+    give_up: Instant,
+    pause: Duration,
+}
+
+/// What came of waiting.
+pub(super) enum Admitted {
+    Answered(Envelope),
+    /// The claim may be asked for. Without a permit where no cap applies.
+    Ready(Option<OwnedSemaphorePermit>),
+}
+
+impl<'a> Admission<'a> {
+    pub(super) fn new(run: &'a Run, deadline: Instant) -> Self {
+        Self {
+            run,
+            key: EntryKey::of(&run.intent),
+            leader: None,
+            give_up: deadline.min(Instant::now() + run.executor.config.patience),
+            pause: FIRST_PAUSE,
+        }
+    }
+
+    pub(super) fn lead_on(&mut self, leader: Option<Leader>) {
+        self.leader = leader;
+    }
+
+    pub(super) fn take_leader(&mut self) -> Option<Leader> {
+        self.leader.take()
+    }
+
+    pub(super) async fn admit(&mut self) -> Admitted {
+        if let Some(envelope) = self.lead().await {
+            return Admitted::Answered(envelope);
+        }
+        loop {
+            match self.stands().await {
+                Stands::Ended(envelope) => return Admitted::Answered(envelope),
+                Stands::InProgress => {
+                    if let Some(envelope) = self.wait_a_while().await {
+                        return Admitted::Answered(envelope);
+                    }
+                }
+                Stands::Open => break,
+            }
+        }
+        if let Some(envelope) = self.lower_occurrence().await {
+            return Admitted::Answered(envelope);
+        }
+        Admitted::Ready(self.permit().await)
+    }
+
+    /// Waits for another owner's claim a little longer; the answer once it has been long enough.
+    async fn wait_a_while(&mut self) -> Option<Envelope> {
+        if Instant::now() >= self.give_up {
+            return Some(Envelope::new(Code::AlreadyInProgress));
+        }
+        sleep_until(self.give_up.min(Instant::now() + self.pause)).await;
+        self.pause = (self.pause * 2).min(LAST_PAUSE);
+        None
+    }
+
+    /// Becomes the first of its kind in this process, or takes the first one's answer.
+    async fn lead(&mut self) -> Option<Envelope> {
+        while self.leader.is_none() {
+            match self.run.executor.state.twins.meet(&self.run.intent) {
+                Met::Leads(leader) => self.leader = Some(leader),
+                Met::Differs => return Some(self.beside().await),
+                Met::Follows(follower) => match timeout_at(self.give_up, follower.wait()).await {
+                    Ok(Some(envelope)) => return Some(envelope),
+                    // It went away and nothing was sent.
+                    Ok(None) => {}
+                    Err(_) => return Some(Envelope::new(Code::AlreadyInProgress)),
+                },
+            }
+        }
+        None
+    }
+
+    /// The answer to a call that meets another one under its key.
+    async fn beside(&self) -> Envelope {
+        match self.stands().await {
+            Stands::Ended(envelope) => envelope,
+            // It has not claimed yet, or not been told apart yet: nothing is known to have left.
+            Stands::InProgress | Stands::Open => Envelope::new(Code::AlreadyInProgress),
+        }
+    }
+
+    async fn stands(&self) -> Stands {
+        match self.run.executor.config.ledger.read(&self.key).await {
+            Ok(None) => Stands::Open,
+            Ok(Some(entry)) => stands(&entry, self.run.intent.fingerprint()),
+            Err(error) => Stands::Ended(unasked(&error)),
+        }
+    }
+
+    /// A wish is not made once more while it is not known what became of it before.
+    async fn lower_occurrence(&self) -> Option<Envelope> {
+        for lower in (0..self.run.intent.occurrence()).rev() {
+            let key = EntryKey::of(&self.run.intent.clone().with_occurrence(lower));
+            let code = match self.run.executor.config.ledger.read(&key).await {
+                Err(error) => return Some(unasked(&error)),
+                Ok(entry) => match entry.map(|entry| entry.state) {
+                    Some(State::Claimed | State::Dispatching) => Code::AlreadyInProgress,
+                    Some(State::Unknown) => Code::StillConfirming,
+                    Some(State::Done | State::Failed | State::Free | State::Partial) | None => {
+                        continue;
+                    }
+                },
+            };
+            return Some(Envelope::new(code));
+        }
+        None
+    }
+
+    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        // The outer call's permit covers what its handler calls.
+        if self.run.nested.is_some() {
+            return None;
+        }
+        let permits = self.run.executor.config.permits.clone()?;
+        // Never closed.
+        permits.acquire_owned().await.ok()
+    }
+}
+
+/// The first and the longest pause between two looks at another owner's claim.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LAST_PAUSE: Duration = Duration::from_millis(250);

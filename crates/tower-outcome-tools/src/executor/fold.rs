@@ -1,0 +1,243 @@
+//! One word for a whole call, from the evidence of its writes and the handler's own.
+//!
+//! The writes decide; the handler can only take away. Its `Ok` cannot turn a write that failed or
+//! is in doubt into success, and its error cannot take back a write that is done.
+
+use serde_json::{Value, json};
+use tower_outcome::Call;
+use tower_outcome_core::{BoxError, Code, Conclusion, Error, Outcome, Seen};
+
+use super::task::Cut;
+use crate::tool::NothingSent;
+
+/// How the handler ended.
+#[derive(Debug)]
+pub(super) enum Word {
+    Error(BoxError),
+    Ok(Value),
+    Panicked,
+    /// It has not ended, and nothing more of it can leave.
+    Running,
+}
+
+/// What is known once nothing more can leave. An opaque handler is a part of its own.
+pub(super) struct Evidence<'a> {
+    pub(super) single_write: bool,
+    pub(super) word: &'a Word,
+    pub(super) parts: Vec<Part>,
+    pub(super) seen: Seen,
+    /// What ended the call from outside, if anything did.
+    pub(super) cut: Option<Cut>,
+}
+
+/// One write of the call, or one call that the handler made through an executor.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) name: Box<str>,
+    pub(super) conclusion: Conclusion,
+    pub(super) seen: Seen,
+}
+
+impl Part {
+    pub(super) fn of(call: &Call) -> Self {
+        let seen = call.look();
+        Self {
+            name: call.route().into(),
+            // A write that has not ended and never left is held back by the sealed gate.
+            conclusion: call.conclusion().unwrap_or_else(|| open(seen)),
+            seen,
+        }
+    }
+}
+
+/// What can be said of a part that has not ended behind a sealed gate.
+pub(super) fn open(seen: Seen) -> Conclusion {
+    Conclusion::new(match seen {
+        Seen::Never => Code::NotSent,
+        Seen::InFlight | Seen::Left => Code::ResponseLost,
+    })
+}
+
+/// The word for the whole call, and what goes with it.
+#[derive(Debug)]
+pub(super) struct Folded {
+    pub(super) conclusion: Conclusion,
+    pub(super) data: Option<Value>,
+    pub(super) detail: Option<String>,
+}
+
+impl Folded {
+    fn new(conclusion: impl Into<Conclusion>) -> Self {
+        Self {
+            conclusion: conclusion.into(),
+            data: None,
+            detail: None,
+        }
+    }
+
+    fn with_data(mut self, data: Option<Value>) -> Self {
+        self.data = data;
+        self
+    }
+
+    fn with_detail(mut self, detail: Option<String>) -> Self {
+        self.detail = detail;
+        self
+    }
+
+    /// The data as the ledger keeps it.
+    pub(super) fn result(&self) -> Option<Box<[u8]>> {
+        let data = self.data.as_ref()?;
+        serde_json::to_vec(data).ok().map(Vec::into_boxed_slice)
+    }
+}
+
+/// Folds the evidence into one word.
+pub(super) fn fold(evidence: &Evidence<'_>) -> Folded {
+    let value = match evidence.word {
+        Word::Ok(value) => Some(value.clone()),
+        Word::Error(_) | Word::Panicked | Word::Running => None,
+    };
+    if let Some(doubt) = doubt(evidence) {
+        return Folded::new(doubt)
+            .with_data(value)
+            .with_detail(detail(evidence.word));
+    }
+    let is = |outcome: Outcome| move |part: &&Part| part.conclusion.outcome() == outcome;
+    let done = evidence
+        .parts
+        .iter()
+        .any(|part| part.conclusion.outcome().is_done());
+    let failed = evidence.parts.iter().find(is(Outcome::Failed));
+    match (evidence.word, done, failed) {
+        (Word::Ok(value), true, None) => {
+            Folded::new(proof(&evidence.parts)).with_data(Some(value.clone()))
+        }
+        (_, true, _) => partial(evidence, value),
+        (_, false, failed) => refused(evidence, failed, value),
+    }
+}
+
+/// Why it can be said neither that all of it happened nor that nothing did.
+fn doubt(evidence: &Evidence<'_>) -> Option<Conclusion> {
+    let lost = evidence.cut.map_or(Code::ResponseLost, Cut::lost);
+    let part = evidence
+        .parts
+        .iter()
+        .find_map(|part| match part.conclusion.outcome() {
+            Outcome::Unknown => Some(part.conclusion),
+            Outcome::Skipped => Some(Code::StillConfirming.into()),
+            Outcome::AlreadyDone | Outcome::Failed | Outcome::Ok => None,
+        });
+    let done = evidence
+        .parts
+        .iter()
+        .any(|part| part.conclusion.outcome().is_done());
+    // Something passed the gate that none of the writes accounts for.
+    let unaccounted =
+        evidence.seen != Seen::Never && evidence.parts.iter().all(|part| part.seen == Seen::Never);
+    match evidence.word {
+        Word::Panicked if part.is_some() || done || unaccounted => {
+            Some(Code::HandlerPanicked.into())
+        }
+        Word::Running if part.is_some() || done || unaccounted => Some(lost.into()),
+        _ if part.is_some() => part,
+        _ if unaccounted => Some(unknown_word(evidence.word).unwrap_or(lost.into())),
+        // An error that says "it may have happened" is not overruled by silence.
+        _ if !done => unknown_word(evidence.word),
+        // A handler that stopped in doubt may have had more to write.
+        _ if stopped_in_doubt(evidence) => unknown_word(evidence.word),
+        _ => None,
+    }
+}
+
+/// Whether the handler gave up on a write whose answer came later.
+fn stopped_in_doubt(evidence: &Evidence<'_>) -> bool {
+    let settled_by_promise = evidence.single_write && evidence.parts.len() == 1;
+    !settled_by_promise && unknown_word(evidence.word).is_some()
+}
+
+fn unknown_word(word: &Word) -> Option<Conclusion> {
+    let conclusion = ours(word)?.conclusion();
+    (conclusion.outcome() == Outcome::Unknown).then_some(conclusion)
+}
+
+/// Something happened, and not all of it.
+fn partial(evidence: &Evidence<'_>, value: Option<Value>) -> Folded {
+    if evidence.single_write && evidence.parts.len() == 1 && unknown_word(evidence.word).is_some() {
+        return Folded::new(proof(&evidence.parts));
+    }
+    let writes: Vec<_> = evidence
+        .parts
+        .iter()
+        .map(|part| {
+            json!({
+                "write": part.name,
+                "outcome": part.conclusion.outcome(),
+                "code": part.conclusion.code(),
+            })
+        })
+        .collect();
+    Folded::new(Code::Partial)
+        .with_data(Some(json!({ "writes": writes, "result": value })))
+        .with_detail(detail(evidence.word))
+}
+
+/// Nothing happened.
+fn refused(evidence: &Evidence<'_>, failed: Option<&Part>, value: Option<Value>) -> Folded {
+    let cut = evidence.cut.filter(|_| evidence.seen == Seen::Never);
+    let own = || {
+        let conclusion = ours(evidence.word)?.conclusion();
+        (conclusion.outcome() == Outcome::Failed).then_some(conclusion)
+    };
+    let conclusion = match (cut, failed, evidence.word) {
+        (Some(cut), ..) => cut.unsent().into(),
+        (None, Some(part), _) => part.conclusion,
+        (None, None, Word::Ok(_)) => Code::NotSent.into(),
+        (None, None, _) => own().unwrap_or(Code::HandlerError.into()),
+    };
+    let folded = Folded::new(conclusion).with_data(value);
+    match evidence.word {
+        Word::Ok(_) if failed.is_none() => folded.with_detail(Some(
+            "The tool reported success without a write.".to_owned(),
+        )),
+        word => folded.with_detail(detail(word)),
+    }
+}
+
+/// The strongest proof that all parts share.
+fn proof(writes: &[Part]) -> Code {
+    let has = |code: Code| writes.iter().any(|part| part.conclusion.code() == code);
+    let done_now = writes
+        .iter()
+        .any(|part| part.conclusion.outcome() == Outcome::Ok);
+    match done_now {
+        true if has(Code::DoneBodyLost) => Code::DoneBodyLost,
+        true if has(Code::DoneReplayed) => Code::DoneReplayed,
+        true => Code::Done,
+        false if has(Code::AlreadyDone) => Code::AlreadyDone,
+        false => Code::ResultOmitted,
+    }
+}
+
+/// What a typed error says for the caller's eyes. Other errors may hold anything.
+pub(super) fn detail(word: &Word) -> Option<String> {
+    let Word::Error(error) = word else {
+        return None;
+    };
+    let error = &**error;
+    if let Some(error) = error.downcast_ref::<tower_outcome::Error>() {
+        return error.detail().map(str::to_owned);
+    }
+    if let Some(error) = error.downcast_ref::<NothingSent>() {
+        return error.reason().map(str::to_owned);
+    }
+    error.downcast_ref::<Error>().map(ToString::to_string)
+}
+
+fn ours(word: &Word) -> Option<&tower_outcome::Error> {
+    match word {
+        Word::Error(error) => error.downcast_ref(),
+        Word::Ok(_) | Word::Panicked | Word::Running => None,
+    }
+}

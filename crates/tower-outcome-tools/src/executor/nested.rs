@@ -1,0 +1,73 @@
+//! Calls that a handler makes through the executor it runs under.
+//!
+//! What such a call does is done by the outer call as well, so its end is part of the outer one's
+//! evidence. It is found by the outer call's key, also from a task that the handler spawned.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tower_outcome::Context;
+use tower_outcome_core::{Conclusion, Gate, IdempotencyKey};
+
+use super::fold::{Part, open};
+
+/// The calls of this executor whose handlers run, and what they called.
+#[derive(Default)]
+pub(super) struct Nests {
+    nests: Mutex<HashMap<IdempotencyKey, Vec<Nested>>>,
+}
+
+/// A call made by a handler.
+#[derive(Clone)]
+pub(super) struct Nested {
+    name: Box<str>,
+    gate: Gate,
+    end: Arc<OnceLock<Conclusion>>,
+}
+
+impl Nested {
+    pub(super) fn end(&self, conclusion: Conclusion) {
+        // The first word stays: it is what the handler was told.
+        let _ = self.end.set(conclusion);
+    }
+}
+
+impl Nests {
+    pub(super) fn open(&self, key: IdempotencyKey) {
+        self.lock().insert(key, Vec::new());
+    }
+
+    pub(super) fn close(&self, key: &IdempotencyKey) {
+        self.lock().remove(key);
+    }
+
+    /// Takes a call down as one that `outer`'s handler made, if that runs under this executor.
+    pub(super) fn enter(&self, outer: &Context, tool: &str, gate: &Gate) -> Option<Nested> {
+        let nested = Nested {
+            name: tool.into(),
+            gate: gate.clone(),
+            end: Arc::default(),
+        };
+        self.lock().get_mut(outer.key())?.push(nested.clone());
+        Some(nested)
+    }
+
+    pub(super) fn parts(&self, key: &IdempotencyKey) -> Vec<Part> {
+        let nests = self.lock();
+        let nested = nests.get(key).into_iter().flatten();
+        nested
+            .map(|nested| {
+                let seen = nested.gate.look();
+                Part {
+                    name: nested.name.clone(),
+                    conclusion: nested.end.get().copied().unwrap_or_else(|| open(seen)),
+                    seen,
+                }
+            })
+            .collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<IdempotencyKey, Vec<Nested>>> {
+        self.nests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,28 @@
+//! A call that only reads: no row, no task, no gate.
+
+use futures_util::FutureExt as _;
+use std::panic::AssertUnwindSafe;
+use tokio::time::timeout;
+use tower_outcome::Context;
+use tower_outcome_core::{Code, Envelope, Gate};
+
+use super::Run;
+use super::fold::{Word, detail};
+
+pub(super) async fn run(run: Run) -> Envelope {
+    // Sealed, so that a call which the handler makes through an executor sends nothing either.
+    let gate = Gate::new();
+    gate.seal();
+    let context = Context::new(&run.intent, 0, gate).reads_only();
+    let handler = context.scope(run.tool.handle(run.arguments));
+    // Nothing of the handler is looked at after a panic.
+    let handler = AssertUnwindSafe(handler).catch_unwind();
+    match timeout(run.deadline, handler).await {
+        Ok(Ok(Ok(data))) => Envelope::new(Code::Done).with_data(data),
+        Ok(Ok(Err(error))) => match detail(&Word::Error(error)) {
+            Some(detail) => Envelope::new(Code::ReadFailed).with_detail(&detail),
+            None => Envelope::new(Code::ReadFailed),
+        },
+        Ok(Err(_)) | Err(_) => Envelope::new(Code::ReadFailed),
+    }
+}

@@ -1,0 +1,90 @@
+//! The row that a call has claimed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tower_outcome::context::Recorder;
+use tower_outcome_core::ledger::{Ending, EntryKey, Event, Ledger, LedgerFuture, WriteRecord};
+use tower_outcome_core::{Code, Conclusion, Outcome, Seen};
+
+use super::fold::Folded;
+
+/// A claimed row, and the only place that moves it.
+pub(super) struct Row {
+    pub(super) ledger: Arc<dyn Ledger>,
+    pub(super) key: EntryKey,
+    pub(super) epoch: u64,
+    pub(super) lease: Duration,
+    /// When the claim was asked for: its lease began no earlier.
+    pub(super) asked_at: Instant,
+}
+
+impl Row {
+    /// Takes down what became of the call, and says what may be said of it.
+    ///
+    /// `seen` is what had left. A `failed` is said only once it has been taken down.
+    pub(super) async fn settle(&self, folded: &Folded, seen: Seen) -> Conclusion {
+        let conclusion = folded.conclusion;
+        let code = conclusion.code();
+        match conclusion.outcome() {
+            Outcome::AlreadyDone | Outcome::Ok => {
+                let result = folded.result();
+                self.take_down(Ending::Done { code, result }).await;
+                conclusion
+            }
+            Outcome::Failed if seen == Seen::Never => self.release(conclusion).await,
+            Outcome::Failed if self.take_down(Ending::Failed { code }).await => conclusion,
+            Outcome::Failed => Code::StillConfirming.into(),
+            Outcome::Unknown if code == Code::Partial => {
+                let result = folded.result();
+                self.take_down(Ending::Partial { result }).await;
+                conclusion
+            }
+            Outcome::Skipped | Outcome::Unknown => {
+                let result = folded.result();
+                self.take_down(Ending::Unknown { conclusion, result }).await;
+                conclusion
+            }
+        }
+    }
+
+    /// Frees the claim: nothing left, and nothing can.
+    pub(super) async fn release(&self, conclusion: Conclusion) -> Conclusion {
+        let (epoch, code) = (self.epoch, conclusion.code());
+        let released = Event::Release { epoch, code };
+        match self.ledger.apply(&self.key, released).await {
+            Ok(_) => conclusion,
+            // Another owner may have sent in the meantime, for all that is known here.
+            Err(error) if error.is_fenced() || self.asked_at.elapsed() >= self.lease => {
+                Code::StillConfirming.into()
+            }
+            Err(_) => conclusion.for_this_call(),
+        }
+    }
+
+    async fn take_down(&self, ending: Ending) -> bool {
+        let epoch = self.epoch;
+        let settled = Event::Settle { epoch, ending };
+        match self.ledger.apply(&self.key, settled).await {
+            Ok(_) => true,
+            Err(error) => {
+                // The lease ends, and the entry is in doubt by itself.
+                tracing::warn!(%error, "the ledger did not take down what became of a tool call");
+                false
+            }
+        }
+    }
+}
+
+impl Recorder for Row {
+    fn before_send(&self, write: WriteRecord) -> LedgerFuture<'_, ()> {
+        let sent = Event::Send {
+            epoch: self.epoch,
+            write,
+            lease: self.lease,
+            sends_for: self.lease,
+        };
+        Box::pin(async move { self.ledger.apply(&self.key, sent).await.map(drop) })
+    }
+}

@@ -1,0 +1,199 @@
+//! The end of a claimed call: its evidence, its word, its row.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tower_outcome::context::Recorder as _;
+use tower_outcome::{Call, Context};
+use tower_outcome_core::ledger::entry::TOMBSTONE_RETENTION;
+use tower_outcome_core::ledger::{Timestamp, WriteRecord};
+use tower_outcome_core::{BoxError, Code, Conclusion, Envelope, Gate, Outcome, Pass, Seen};
+
+use super::fold::{Evidence, Folded, Part, Word, fold};
+use super::replay::seconds;
+use super::row::Row;
+use super::task::Cut;
+use super::{Run, State};
+use crate::tool::{Kind, NothingSent, Tool};
+
+/// A claimed call and everything that tells what became of it.
+pub(super) struct Settling {
+    tool: Arc<Tool>,
+    state: Arc<State>,
+    context: Context,
+    row: Arc<Row>,
+    /// What an opaque handler holds while it runs.
+    pass: Option<Pass>,
+    cut: Option<Cut>,
+}
+
+/// A handler that runs.
+pub(super) type Handler = JoinHandle<Result<Value, BoxError>>;
+
+impl Settling {
+    pub(super) fn new(run: &Run, gate: &Gate, row: Arc<Row>, generation: u32) -> Self {
+        let context = Context::new(&run.intent, generation, gate.clone());
+        let state = Arc::clone(&run.executor.state);
+        state.nested.open(*run.intent.key());
+        Self {
+            tool: Arc::clone(&run.tool),
+            state,
+            context: context.with_recorder(Arc::clone(&row) as _),
+            row,
+            pass: None,
+            cut: None,
+        }
+    }
+
+    /// Starts the handler, in a task of its own so that it can neither hold up the clock nor take
+    /// this one with it. An opaque one is taken down as sent first.
+    pub(super) async fn start(&mut self, arguments: Value) -> Result<Handler, Envelope> {
+        if self.tool.kind() == Kind::Opaque
+            && let Err(conclusion) = self.announce().await
+        {
+            return Err(Envelope::new(self.row.release(conclusion).await));
+        }
+        let handler = Arc::clone(&self.tool).handle(arguments);
+        Ok(tokio::spawn(self.context.clone().scope(handler)))
+    }
+
+    async fn announce(&mut self) -> Result<(), Conclusion> {
+        let record = WriteRecord {
+            label: "opaque".to_owned(),
+            route: self.tool.name().to_owned(),
+            // No token of ours travels with it, so that no look-up can confirm it.
+            wire_key: String::new(),
+            reference: None,
+        };
+        let announced = self.row.before_send(record).await;
+        announced.map_err(|error| Conclusion::new(error.code()).for_this_call())?;
+        let pass = self.context.gate().pass();
+        self.pass = Some(pass.map_err(|_| Conclusion::new(Code::CancelledBeforeSend))?);
+        Ok(())
+    }
+
+    /// Notes that the call was ended from outside.
+    pub(super) const fn cut_by(&mut self, cut: Cut) {
+        self.cut = Some(cut);
+    }
+
+    /// Waits for writes that have not ended, for a while: most are proven unsent at once.
+    pub(super) async fn settle_within(&self, limit: Duration) {
+        let writes = self.context.writes();
+        let open = writes.iter().filter(|write| write.conclusion().is_none());
+        // What is still open then counts as such.
+        let _ = timeout(limit, join_all(open.map(Call::settled))).await;
+    }
+
+    /// Chooses the word, takes it down, and says it.
+    pub(super) async fn conclude(&mut self, word: &Word) -> Envelope {
+        let folded = self.fold(word);
+        let seen = self.context.gate().look();
+        let conclusion = self.row.settle(&folded, seen).await;
+        let mut envelope = Envelope::new(conclusion);
+        if let Some(data) = folded.data {
+            envelope = envelope.with_data(data);
+        }
+        if let Some(detail) = &folded.detail {
+            envelope = envelope.with_detail(detail);
+        }
+        if conclusion.outcome().is_done() {
+            let until = Timestamp::now().after(TOMBSTONE_RETENTION);
+            envelope = envelope.with_deduplicated_until(seconds(until));
+        }
+        envelope
+    }
+
+    /// Waits for everything whose answer is late, and takes down what it proves.
+    pub(super) async fn conclude_late(mut self, word: Word, handler: Handler) {
+        let word = match word {
+            Word::Running => self.late_word(handler).await,
+            word => word,
+        };
+        let writes = self.context.writes();
+        let open = writes.iter().filter(|write| is_open(write));
+        let _ = timeout(self.row.lease, join_all(open.map(Call::settled))).await;
+        let folded = self.fold(&word);
+        let conclusion = folded.conclusion;
+        if conclusion.outcome() != Outcome::Unknown || conclusion.code() == Code::Partial {
+            self.row.settle(&folded, self.context.gate().look()).await;
+        }
+    }
+
+    /// An opaque handler may write as long as it runs. Of any other nothing can leave any more.
+    async fn late_word(&self, mut handler: Handler) -> Word {
+        if self.tool.kind() == Kind::Opaque {
+            return end(&mut handler).await;
+        }
+        match timeout(self.row.lease, end(&mut handler)).await {
+            Ok(word) => word,
+            Err(_) => {
+                handler.abort();
+                Word::Running
+            }
+        }
+    }
+
+    fn fold(&mut self, word: &Word) -> Folded {
+        let mut parts: Vec<_> = self.context.writes().iter().map(Part::of).collect();
+        parts.extend(self.state.nested.parts(self.context.key()));
+        parts.extend(self.opaque_part(word));
+        fold(&Evidence {
+            single_write: self.tool.is_single_write(),
+            word,
+            parts,
+            seen: self.context.gate().look(),
+            cut: self.cut,
+        })
+    }
+
+    /// What an opaque handler says of itself, which is all there is.
+    fn opaque_part(&mut self, word: &Word) -> Option<Part> {
+        if self.tool.kind() != Kind::Opaque {
+            return None;
+        }
+        let nothing_sent = matches!(word, Word::Error(error) if error.is::<NothingSent>());
+        if !matches!(word, Word::Running)
+            && let Some(pass) = self.pass.take()
+            && nothing_sent
+        {
+            pass.prove_unsent();
+        }
+        let (code, seen) = match word {
+            Word::Ok(_) => (Code::Done, Seen::Left),
+            _ if nothing_sent => (Code::HandlerError, Seen::Never),
+            _ => (self.cut.map_or(Code::ResponseLost, Cut::lost), Seen::Left),
+        };
+        Some(Part {
+            name: self.tool.name().into(),
+            conclusion: code.into(),
+            seen,
+        })
+    }
+}
+
+impl Drop for Settling {
+    fn drop(&mut self) {
+        self.state.nested.close(self.context.key());
+    }
+}
+
+/// Whether a write's answer may still come.
+fn is_open(write: &Call) -> bool {
+    let conclusion = write.conclusion();
+    conclusion.is_none_or(|conclusion| conclusion.outcome() == Outcome::Unknown)
+}
+
+/// How a handler ended.
+pub(super) async fn end(handler: &mut Handler) -> Word {
+    match handler.await {
+        Ok(Ok(value)) => Word::Ok(value),
+        Ok(Err(error)) => Word::Error(error),
+        // Or the runtime is going down, which leaves as much behind.
+        Err(_) => Word::Panicked,
+    }
+}

@@ -1,0 +1,237 @@
+//! One writing call, from its arrival until nothing of it is under way any more.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until, timeout};
+use tower_outcome_core::ledger::{Answer, Claim, EntryKey, Event};
+use tower_outcome_core::{Code, Conclusion, Envelope, Gate, Outcome, Seen};
+
+use super::admission::{Admission, Admitted};
+use super::fold::Word;
+use super::nested::Nested;
+use super::row::Row;
+use super::settling::{Settling, end};
+use super::twins::Leader;
+use super::{GRACE, Run, narrow, replay, unasked};
+
+/// Runs a call in a task of its own and waits for its answer.
+pub(super) async fn shielded(mut run: Run) -> Envelope {
+    let key = *run.intent.key();
+    let gate = match &run.outer {
+        Some(outer) => outer.gate().child(),
+        None => Gate::new(),
+    };
+    let nests = &run.executor.state.nested;
+    let outer = run.outer.as_ref();
+    run.nested = outer.and_then(|outer| nests.enter(outer, run.tool.name(), &gate));
+    let (tell, told) = oneshot::channel();
+    let teller = Teller {
+        leader: None,
+        nested: run.nested.clone(),
+        tell,
+    };
+    let abandoned = Abandoned(gate.clone());
+    tokio::spawn(arrive(run, gate, teller));
+    let envelope = told.await.unwrap_or_else(|_| {
+        // The runtime is going down, or the ledger panicked.
+        match abandoned.0.seal() {
+            Seen::Never => narrow(Code::NotSent),
+            Seen::InFlight | Seen::Left => Envelope::new(Code::ResponseLost),
+        }
+    });
+    envelope.with_key(&key)
+}
+
+/// Ends a call whose caller has left, if nothing of it has.
+struct Abandoned(Gate);
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        if self.0.look() == Seen::Never {
+            self.0.seal();
+        }
+    }
+}
+
+/// Gives the answer to everyone who waits for it.
+pub(super) struct Teller {
+    leader: Option<Leader>,
+    nested: Option<Nested>,
+    tell: oneshot::Sender<Envelope>,
+}
+
+impl Teller {
+    pub(super) fn tell(self, envelope: Envelope) {
+        if let Some(nested) = &self.nested {
+            // An outer `failed` can speak for no more than this.
+            nested.end(Conclusion::new(envelope.code()).for_this_call());
+        }
+        // A call that was cancelled unsent makes room for one of those that wait for it.
+        if let Some(leader) = self.leader
+            && envelope.code() != Code::CancelledBeforeSend
+        {
+            leader.answer(&envelope);
+        }
+        // The caller may have left.
+        let _ = self.tell.send(envelope);
+    }
+}
+
+/// What ends a call from outside.
+#[derive(Clone, Copy)]
+pub(super) enum Cut {
+    Abandoned,
+    Deadline,
+}
+
+impl Cut {
+    pub(super) const fn unsent(self) -> Code {
+        match self {
+            Self::Abandoned => Code::CancelledBeforeSend,
+            Self::Deadline => Code::TimeoutBeforeSend,
+        }
+    }
+
+    pub(super) const fn lost(self) -> Code {
+        match self {
+            Self::Abandoned => Code::ResponseLost,
+            Self::Deadline => Code::TimeoutAfterSend,
+        }
+    }
+}
+
+/// Waits until the call is ended from outside. Its gate is sealed then.
+async fn cut(gate: &Gate, deadline: Instant) -> Cut {
+    tokio::select! {
+        biased;
+        () = gate.sealed() => Cut::Abandoned,
+        () = sleep_until(deadline) => {
+            gate.seal();
+            Cut::Deadline
+        }
+    }
+}
+
+async fn arrive(mut run: Run, gate: Gate, mut teller: Teller) {
+    let arguments = std::mem::take(&mut run.arguments);
+    let deadline = Instant::now() + run.deadline;
+    let mut admission = Admission::new(&run, deadline);
+    loop {
+        let admitted = tokio::select! {
+            biased;
+            admitted = admission.admit() => admitted,
+            cut = cut(&gate, deadline) => Admitted::Answered(narrow(cut.unsent())),
+        };
+        teller.leader = admission.take_leader();
+        let permit = match admitted {
+            Admitted::Answered(envelope) => return teller.tell(envelope),
+            Admitted::Ready(permit) => permit,
+        };
+        let Some((teller_back, claimed)) = claim(&run, &gate, deadline, teller).await else {
+            return;
+        };
+        teller = teller_back;
+        match claimed {
+            Claimed::Answered(envelope) => return teller.tell(envelope),
+            Claimed::Granted(row, generation) => {
+                drop(admission);
+                let settling = Settling::new(&run, &gate, row, generation);
+                work(settling, arguments, &gate, deadline, teller).await;
+                // Held until nothing is under way any more.
+                drop(permit);
+                return;
+            }
+            // Another process was faster. Nobody keeps a permit while waiting.
+            Claimed::InProgress => drop(permit),
+        }
+        admission.lead_on(teller.leader.take());
+    }
+}
+
+enum Claimed {
+    Answered(Envelope),
+    Granted(Arc<Row>, u32),
+    InProgress,
+}
+
+/// Asks for the claim. `None` where the call has ended meanwhile and was answered.
+async fn claim(
+    run: &Run,
+    gate: &Gate,
+    deadline: Instant,
+    teller: Teller,
+) -> Option<(Teller, Claimed)> {
+    let config = &run.executor.config;
+    let key = EntryKey::of(&run.intent);
+    let asked_at = Instant::now();
+    let row = |epoch| {
+        Arc::new(Row {
+            ledger: Arc::clone(&config.ledger),
+            key: key.clone(),
+            epoch,
+            lease: config.lease,
+            asked_at,
+        })
+    };
+    let claim = Claim::new(&run.intent, config.owner, config.lease);
+    // Never dropped: a claim that was granted to nobody would stand in the way for its lease.
+    let mut asked = config.ledger.apply(&key, Event::Claim(claim));
+    let answer = tokio::select! {
+        biased;
+        answer = &mut asked => answer,
+        cut = cut(gate, deadline) => {
+            teller.tell(narrow(cut.unsent()));
+            if let Ok(Answer::Granted(grant)) = asked.await {
+                row(grant.epoch).release(cut.unsent().into()).await;
+            }
+            return None;
+        }
+    };
+    let claimed = match answer {
+        Ok(Answer::Granted(grant)) => Claimed::Granted(row(grant.epoch), grant.generation),
+        Ok(other) => replay::answered(other).map_or(Claimed::InProgress, Claimed::Answered),
+        Err(error) => Claimed::Answered(unasked(&error)),
+    };
+    Some((teller, claimed))
+}
+
+/// Runs the handler under its claim and settles what became of it.
+async fn work(
+    mut settling: Settling,
+    arguments: Value,
+    gate: &Gate,
+    deadline: Instant,
+    teller: Teller,
+) {
+    let mut handler = match settling.start(arguments).await {
+        Ok(handler) => handler,
+        Err(refused) => return teller.tell(refused),
+    };
+    // The answer first: proof in hand beats a clock that ran out in the same wake-up.
+    let ended = tokio::select! {
+        biased;
+        word = end(&mut handler) => Ok(word),
+        cut = cut(gate, deadline) => Err(cut),
+    };
+    gate.seal();
+    let word = match ended {
+        Ok(word) => word,
+        Err(cut) => {
+            settling.cut_by(cut);
+            let word = timeout(GRACE, end(&mut handler)).await;
+            word.unwrap_or(Word::Running)
+        }
+    };
+    settling.settle_within(GRACE).await;
+    let envelope = settling.conclude(&word).await;
+    let in_doubt = envelope.outcome() == Outcome::Unknown && envelope.code() != Code::Partial;
+    teller.tell(envelope);
+    if in_doubt {
+        settling.conclude_late(word, handler).await;
+    } else {
+        // Nothing of it can leave, so that nothing is cut off in the middle.
+        handler.abort();
+    }
+}

@@ -1,0 +1,89 @@
+//! What a model asked for.
+
+use std::fmt;
+
+use serde_json::Value;
+use tower_outcome_core::{Error, Intent, IntentRules};
+
+/// One call of a tool. `Debug` shows no arguments.
+///
+/// The scope says whose wish it is: see [`tower_outcome_core::intent`].
+#[derive(Clone)]
+pub struct ToolCall {
+    scope: Box<str>,
+    tool: Box<str>,
+    arguments: Value,
+    /// The text of the arguments, which shows what a value has lost.
+    text: Option<Box<str>>,
+    occurrence: u32,
+}
+
+impl ToolCall {
+    /// A call of `tool` with `arguments`, for whoever `scope` names.
+    #[must_use]
+    pub fn new(scope: impl Into<Box<str>>, tool: impl Into<Box<str>>, arguments: Value) -> Self {
+        Self {
+            scope: scope.into(),
+            tool: tool.into(),
+            arguments,
+            text: None,
+            occurrence: 0,
+        }
+    }
+
+    /// The same, from the JSON text that a model wrote. A member that stands twice and digits that
+    /// no number can hold are seen, and end the call in `failed/invalid_arguments`.
+    ///
+    /// # Errors
+    ///
+    /// Refuses what is no JSON.
+    pub fn from_json_str(
+        scope: impl Into<Box<str>>,
+        tool: impl Into<Box<str>>,
+        text: &str,
+    ) -> Result<Self, Error> {
+        let arguments =
+            serde_json::from_str(text).map_err(|_| Error::invalid("arguments", "are no JSON"))?;
+        let mut call = Self::new(scope, tool, arguments);
+        call.text = Some(text.into());
+        Ok(call)
+    }
+
+    /// The same wish once more, on purpose: set by the host or a person, never by a model.
+    #[must_use]
+    pub const fn with_occurrence(mut self, n: u32) -> Self {
+        self.occurrence = n;
+        self
+    }
+
+    /// The tool's name.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    pub(crate) fn intent(&self, rules: &IntentRules) -> Result<Intent, Error> {
+        let intent = match &self.text {
+            Some(text) => rules.intent_from_str(&self.scope, text)?,
+            None => rules.intent(&self.scope, &self.arguments)?,
+        };
+        if intent.tool() != &*self.tool {
+            return Err(Error::invalid("tool", "its rules are for another tool"));
+        }
+        Ok(intent.with_occurrence(self.occurrence))
+    }
+
+    pub(crate) fn into_arguments(self) -> Value {
+        self.arguments
+    }
+}
+
+impl fmt::Debug for ToolCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolCall")
+            .field("scope", &self.scope)
+            .field("tool", &self.tool)
+            .field("occurrence", &self.occurrence)
+            .finish_non_exhaustive()
+    }
+}
