@@ -288,6 +288,7 @@ fn race<T>(act: impl Fn(&Gate, usize) -> T, check: impl Fn(T, Seen)) {
     let gates: Vec<Gate> = (0..RACES).map(|_| Gate::new()).collect();
     let acting = AtomicUsize::new(0);
     let (answers, seals) = mpsc::channel();
+    let mut results = Vec::with_capacity(RACES);
     thread::scope(|scope| {
         let (gates, acting) = (&gates, &acting);
         scope.spawn(move || {
@@ -301,10 +302,12 @@ fn race<T>(act: impl Fn(&Gate, usize) -> T, check: impl Fn(T, Seen)) {
         });
         for (round, gate) in gates.iter().enumerate() {
             acting.store(round + 1, Ordering::SeqCst);
-            let result = act(gate, round);
-            check(result, seals.recv().unwrap());
+            results.push((act(gate, round), seals.recv().unwrap()));
         }
     });
+    for (result, seen) in results {
+        check(result, seen);
+    }
 }
 
 /// A wait for a seal, and how often it was woken.
