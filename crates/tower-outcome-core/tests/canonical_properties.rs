@@ -1,5 +1,7 @@
 //! The canonical form agrees with an implementation of other hands, and its reader with serde's.
 
+use std::fmt::Write as _;
+
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value};
 use tower_outcome_core::canonical::{self, Canonicalizer};
@@ -151,7 +153,7 @@ fn print_escaped(text: &str, chance: &mut Chance, out: &mut String) {
     for letter in text.chars() {
         if letter < ' ' || matches!(letter, '"' | '\\') || chance.below(4) == 0 {
             for unit in letter.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04X}"));
+                write!(out, "\\u{unit:04X}").unwrap();
             }
         } else {
             out.push(letter);

@@ -245,6 +245,16 @@ fn a_part_is_compared_and_not_hashed_into_the_key() {
 }
 
 #[test]
+fn a_refused_call_leaves_nothing_to_the_next() {
+    let rules = IntentRules::new("refund").matches("/amount", decimal(2));
+    let refused = rules.intent(SCOPE, &json!({ "amount": 20, "order": { "id": 1e300 } }));
+    assert_eq!(refused.unwrap_err().field(), "/order/id");
+    let next = refund(&json!({ "order": 7 }));
+    assert!(next.fingerprint().is_empty());
+    assert_eq!(next.near_miss(&refund(&json!({ "order": 7 }))), None);
+}
+
+#[test]
 fn a_near_miss_names_what_keeps_two_wishes_apart() {
     let rules = IntentRules::new("refund")
         .key("/order", id())
@@ -287,6 +297,10 @@ fn a_near_miss_names_what_keeps_two_wishes_apart() {
     }
     let again = one.clone().with_occurrence(1);
     assert_eq!(one.near_miss(&again), Some(vec!["occurrence".to_owned()]));
+
+    let ping = refund(&json!({}));
+    let again = ping.clone().with_occurrence(1);
+    assert_eq!(ping.near_miss(&again), Some(vec!["occurrence".to_owned()]));
 }
 
 #[test]

@@ -118,15 +118,22 @@ fn absence_can_be_declared_for_the_whole_arguments() {
 fn a_default_stands_only_where_its_object_does() {
     let rules = IntentRules::new("tool")
         .key("/o/d", default(1))
-        .key("/o/*", trim());
+        .key("/o/*", default("each").trim());
     arguments(
         &rules,
         r#"
             {"o":{}} == {"o":{"d":1}}
             {"o":{"z":"b "}} == {"o":{"d":1.0,"z":"b"}}
+            {"o":{"d":1}} != {"o":{"d":1,"*":"each"}}
             {} != {"o":{}}
         "#,
     );
+}
+
+#[test]
+fn a_null_is_no_default() {
+    let rules = IntentRules::new("tool").key("/d", default(serde_json::Value::Null));
+    arguments(&rules, r#"{"d":null} != {}"#);
 }
 
 #[test]
@@ -219,6 +226,26 @@ fn a_field_that_must_match_is_named_and_leaves_the_key() {
     }
     let other = derive(&rules, r#"{"order":8,"amount":20,"pay":{}}"#).unwrap();
     assert_ne!(other.key(), one.key());
+}
+
+#[test]
+fn an_element_that_must_match_leaves_no_trace_in_the_key() {
+    let rules = IntentRules::new("tool")
+        .matches("/pair/1", exact())
+        .matches("/set/*/price", decimal(2))
+        .key("/set", set());
+    arguments(
+        &rules,
+        r#"
+            {"pair":["a","b"]} == {"pair":["a"]}
+            {"pair":["a","b","c"]} == {"pair":["a","x","c"]}
+            {"pair":["a","b"]} != {"pair":["b","a"]}
+            {"set":[{"id":1,"price":2},{"id":3}]} == {"set":[{"id":3},{"id":1}]}
+        "#,
+    );
+    let one = derive(&rules, r#"{"pair":["a","b"],"set":[{"price":1}]}"#).unwrap();
+    let names: Vec<_> = one.fingerprint().names().collect();
+    assert_eq!(names, ["/pair/1", "/set/0/price"]);
 }
 
 #[test]

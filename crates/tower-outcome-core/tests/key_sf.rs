@@ -58,6 +58,8 @@ fn what_the_suite_lets_a_reader_refuse_is_decided() {
         Item::Binary,
         "pad bits are not looked at"
     );
+    assert_eq!(sf::item([":aG:"]).unwrap(), Item::Binary);
+    assert!(sf::item([":a:"]).is_err(), "six bits are no byte");
     assert_eq!(sf::item(["@999999999999999"]).unwrap(), Item::Date);
     assert!(
         sf::item(["\"foo", "bar\""]).is_err(),

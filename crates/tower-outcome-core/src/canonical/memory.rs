@@ -15,7 +15,7 @@ pub(crate) struct Memory {
     pub(crate) top: Vec<(Range<usize>, u64)>,
     /// The fields that must match: pointer and hash.
     pub(crate) matched: Vec<(String, [u8; 32])>,
-    /// The names of all members of all open objects.
+    /// The names of all members.
     pub(crate) names: String,
     /// The members of all open objects.
     pub(super) members: Vec<Member>,
@@ -37,6 +37,9 @@ impl Memory {
         self.spare.clear();
         self.decoded.clear();
         self.out.shrink_to(KEPT);
+        self.top.shrink_to(KEPT_MEMBERS);
+        self.names.shrink_to(KEPT);
+        self.members.shrink_to(KEPT_MEMBERS);
         self.spare.shrink_to(KEPT);
         self.decoded.shrink_to(KEPT);
     }
@@ -67,7 +70,6 @@ pub(super) struct Frame {
     pub(super) slot: Slot,
     pub(super) body: usize,
     pub(super) members: usize,
-    pub(super) names: usize,
     pub(super) elements: usize,
     /// Where the current member or element starts, and its value.
     pub(super) start: usize,
@@ -156,3 +158,6 @@ impl Memory {
 
 /// How many bytes of room are kept between two values.
 const KEPT: usize = 64 * 1024;
+
+/// For how many members room is kept.
+const KEPT_MEMBERS: usize = 4 * 1024;

@@ -196,7 +196,6 @@ impl<'a> Writer<'a> {
             slot,
             body: memory.out.len(),
             members: memory.members.len(),
-            names: memory.names.len(),
             elements: 0,
             start: memory.out.len(),
             value: memory.out.len(),
@@ -265,9 +264,6 @@ impl<'a> Writer<'a> {
             self.memory.note_top(&frame);
         }
         self.memory.rebuild(&frame);
-        if !self.memory.frames.is_empty() {
-            self.memory.names.truncate(frame.names);
-        }
         self.memory.members.truncate(frame.members);
         self.memory.out.push(b'}');
         self.close(frame.slot);

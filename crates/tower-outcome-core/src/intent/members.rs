@@ -14,7 +14,8 @@ pub(super) struct Members {
 impl Members {
     /// The members that a writer noted.
     pub(super) fn of(memory: &Memory) -> Self {
-        let mut names = String::with_capacity(memory.names.len());
+        let length = memory.top.iter().map(|(name, _)| name.len()).sum();
+        let mut names = String::with_capacity(length);
         let ends = memory.top.iter().map(|(name, hash)| {
             names.push_str(&memory.names[name.clone()]);
             (names.len(), *hash)

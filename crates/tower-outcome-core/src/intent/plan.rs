@@ -126,9 +126,7 @@ impl Plan {
 
     /// Whether a value at this place, and all that lies in it, counts as it is.
     pub(crate) fn is_silent_below(&self, slot: Slot) -> bool {
-        let whole = self.empty_is_absent || self.null_is_absent;
-        let dropped = self.only_declared && !slot.covered;
-        !whole && !dropped && self.node(slot).is_none()
+        !self.empty_is_absent && !self.null_is_absent && self.node(slot).is_none()
     }
 
     /// The place of an array's element, if it counts.

@@ -131,6 +131,12 @@ impl IntentRules {
         self
     }
 
+    /// The tool that these rules are for.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
     /// The wish that `arguments` spell.
     ///
     /// A value has lost what only text shows: a member that stood twice, the digits beyond a
