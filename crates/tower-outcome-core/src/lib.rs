@@ -7,7 +7,8 @@
 //! - [`outcome`], [`code`], [`envelope`]: the words, the closed table of codes behind them, and
 //!   the JSON that every tool call ends in.
 //! - [`gate`]: the one-way gate that decides whether anything of a call can still leave.
-//! - [`key`], [`intent`]: the same wish makes the same key, whoever spells it.
+//! - [`intent`], [`rule`], [`canonical`], [`key`], [`fingerprint`]: the same wish makes the same
+//!   key, whoever spells it.
 //! - [`ledger`]: the durable record of every claimed write, and its state machine.
 
 #![warn(clippy::unwrap_used)]
