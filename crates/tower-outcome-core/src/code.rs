@@ -107,7 +107,7 @@ codes! {
         "Nothing was sent: the arguments are not valid. Tell the user what is wrong with them, or use corrected arguments.";
     /// The key stands for another request.
     KeyConflict = "key_conflict": Failed, Intent, No,
-        "Nothing was sent under this key: it stands for another request with other values. Tell the user that the two differ.";
+        "Nothing was changed by this request: its key stands for another one with other values. Tell the user that the two differ.";
     /// The provider knows a derived key with other bytes.
     KeyConflictUnresolved = "key_conflict_unresolved": Unknown, Intent, No,
         "The service knows this action with other details, so an earlier one may have happened. Do not repeat it; tell the user it is being confirmed.";
@@ -238,3 +238,6 @@ impl<'de> Deserialize<'de> for Code {
 /// What a code of the level [`Level::Call`] says.
 pub(crate) const THIS_CALL: &str =
     "This call sent nothing. Whether an earlier identical call did is not known here.";
+
+/// The same of a call that was sent, and turned down.
+pub(crate) const THIS_CALL_REFUSED: &str = "The service turned this call down and it changed nothing. Whether an earlier identical call did is not known here.";

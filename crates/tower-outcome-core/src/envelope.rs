@@ -14,22 +14,24 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Code, Conclusion, IdempotencyKey, Landing, Outcome, Retry};
+use crate::{Code, Conclusion, Error, IdempotencyKey, Landing, Outcome, Retry};
 
 /// One call's end, for a model or a program. The names and order of its members are stable.
+///
+/// Reading one back refuses a word or an advice that is not its code's.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Envelope {
     outcome: Outcome,
     code: Code,
     message: String,
-    #[serde(default)]
     data: Value,
     retry: Retry,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     landing: Option<Landing>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     deduplicated_until: Option<u64>,
 }
 
@@ -135,5 +137,43 @@ impl Envelope {
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("strings and a JSON value always serialise")
+    }
+}
+
+/// An envelope as somebody wrote it.
+#[derive(Deserialize)]
+struct Unchecked {
+    outcome: Outcome,
+    code: Code,
+    message: String,
+    #[serde(default)]
+    data: Value,
+    retry: Retry,
+    landing: Option<Landing>,
+    key: Option<String>,
+    deduplicated_until: Option<u64>,
+}
+
+impl TryFrom<Unchecked> for Envelope {
+    type Error = Error;
+
+    fn try_from(read: Unchecked) -> Result<Self, Error> {
+        let code = Conclusion::new(read.code);
+        if read.outcome != code.outcome() {
+            return Err(Error::invalid("outcome", "is not the word of the code"));
+        }
+        if ![code.retry(), code.for_this_call().retry()].contains(&read.retry) {
+            return Err(Error::invalid("retry", "is not the advice of the code"));
+        }
+        Ok(Self {
+            outcome: read.outcome,
+            code: read.code,
+            message: read.message,
+            data: read.data,
+            retry: read.retry,
+            landing: read.landing,
+            key: read.key,
+            deduplicated_until: read.deduplicated_until,
+        })
     }
 }

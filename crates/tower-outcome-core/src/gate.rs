@@ -246,12 +246,17 @@ struct Sleepers {
 }
 
 impl Sleepers {
+    // A waker may be the last reference to a task that waits here as well: it is only ever dropped
+    // once the lock is free, or its own drop would ask for the lock.
     fn sleep(&self, slot: Option<u64>, waker: &Waker) -> u64 {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         let known = slot.and_then(|slot| list.1.iter_mut().find(|(id, _)| *id == slot));
         if let Some((slot, known)) = known {
-            known.clone_from(waker);
-            return *slot;
+            let slot = *slot;
+            let old = (!known.will_wake(waker)).then(|| std::mem::replace(known, waker.clone()));
+            drop(list);
+            drop(old);
+            return slot;
         }
         list.0 += 1;
         let slot = list.0;
@@ -261,7 +266,10 @@ impl Sleepers {
 
     fn forget(&self, slot: u64) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        list.1.retain(|(id, _)| *id != slot);
+        let place = list.1.iter().position(|(id, _)| *id == slot);
+        let forgotten = place.map(|place| list.1.swap_remove(place));
+        drop(list);
+        drop(forgotten);
     }
 
     fn wake(&self) {

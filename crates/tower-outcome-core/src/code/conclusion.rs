@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, Level, Retry, THIS_CALL};
+use super::{Code, Level, Retry, THIS_CALL, THIS_CALL_REFUSED};
 use crate::Outcome;
 
 /// Whether something `unknown` may still happen.
@@ -35,10 +35,12 @@ impl Conclusion {
         }
     }
 
-    /// Narrows a `failed` to what this call can vouch for: the ledger's entry was not read.
+    /// Narrows a `failed` to what this call can vouch for: the ledger's entry was not read. What was
+    /// only read stays as it is.
     #[must_use]
     pub const fn for_this_call(mut self) -> Self {
-        if matches!(self.code.outcome(), Outcome::Failed) {
+        let reads = matches!(self.code, Code::ReadFailed);
+        if matches!(self.code.outcome(), Outcome::Failed) && !reads {
             self.level = Level::Call;
         }
         self
@@ -89,11 +91,20 @@ impl Conclusion {
     /// Refused input keeps its own message at either level: it names what to correct.
     #[must_use]
     pub fn message(self) -> &'static str {
-        let narrowed = self.level == Level::Call && self.code.retry() != Retry::No;
-        if narrowed {
-            THIS_CALL
-        } else {
-            self.code.message()
+        match (self.level, self.code) {
+            (Level::Intent, code)
+            | (Level::Call, code @ (Code::InvalidArguments | Code::KeyConflict)) => code.message(),
+            (
+                Level::Call,
+                Code::Declined
+                | Code::KeyExpired
+                | Code::PreconditionFailed
+                | Code::RateLimited
+                | Code::RedirectRefused
+                | Code::RefusedByProtocol
+                | Code::Rejected,
+            ) => THIS_CALL_REFUSED,
+            (Level::Call, _) => THIS_CALL,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::entry::{Owner, Timestamp, WriteRecord};
 use crate::fingerprint::Fingerprint;
-use crate::{Code, Conclusion, Intent};
+use crate::{Code, Conclusion, Intent, Outcome};
 
 /// Something that happens to an entry.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,6 +114,18 @@ pub enum Ending {
         /// What a look-up may need.
         result: Option<Box<[u8]>>,
     },
+}
+
+impl Ending {
+    /// Whether the code's word is not the one that the ending speaks of.
+    pub(super) fn contradicts_itself(&self) -> bool {
+        match self {
+            Self::Done { code, .. } => !code.outcome().is_done(),
+            Self::Failed { code } => code.outcome() != Outcome::Failed,
+            Self::Partial { .. } => false,
+            Self::Unknown { conclusion, .. } => conclusion.outcome() != Outcome::Unknown,
+        }
+    }
 }
 
 /// What an entry answers to an event.

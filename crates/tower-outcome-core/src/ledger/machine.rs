@@ -69,6 +69,8 @@ fn claimed_again(entry: Entry, claim: Claim, now: Timestamp) -> (Option<Entry>, 
         State::Claimed | State::Dispatching => Answer::InProgress,
         State::Unknown => Answer::StillConfirming,
         State::Done | State::Partial => match entry.fingerprint.differs(&claim.fingerprint) {
+            // A part of something else happened: what this one would do is not known.
+            Some(_) if entry.state == State::Partial => Answer::StillConfirming,
             Some(field) => Answer::Differs {
                 field: field.into(),
             },
@@ -100,6 +102,7 @@ fn grant(mut entry: Entry, claim: Claim, now: Timestamp) -> (Option<Entry>, Answ
     entry.lease_until = now.after(claim.lease);
     entry.fingerprint = claim.fingerprint;
     entry.code = None;
+    entry.landing = Landing::InFlight;
     entry.result = None;
     entry.writes.clear();
     entry.updated_at = now;
@@ -142,8 +145,10 @@ fn change(entry: Entry, event: Event, now: Timestamp) -> Result<(Option<Entry>, 
             next.state = State::Free;
             next.maybe_sent = false;
             next.code = Some(code);
+            next.result = None;
             next.writes.clear();
         }
+        Event::Settle { ending, .. } if ending.contradicts_itself() => return Err(illegal),
         Event::Settle { ending, .. } => match ending {
             Ending::Done { code, result } => return done(next, code, result).ok_or(illegal),
             Ending::Failed { code } if open => {
@@ -151,6 +156,7 @@ fn change(entry: Entry, event: Event, now: Timestamp) -> Result<(Option<Entry>, 
                 next.maybe_sent = false;
                 next.generation += 1;
                 next.code = Some(code);
+                next.result = None;
             }
             Ending::Partial { result } if open => {
                 next.state = State::Partial;
