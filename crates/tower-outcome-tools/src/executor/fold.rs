@@ -103,81 +103,81 @@ pub(super) fn fold(evidence: &Evidence<'_>) -> Folded {
             .with_data(value)
             .with_detail(detail(evidence.word));
     }
-    let is = |outcome: Outcome| move |part: &&Part| part.conclusion.outcome() == outcome;
-    let done = evidence
-        .parts
-        .iter()
-        .any(|part| part.conclusion.outcome().is_done());
-    let failed = evidence.parts.iter().find(is(Outcome::Failed));
-    match (evidence.word, done, failed) {
-        (Word::Ok(value), true, None) => {
-            Folded::new(proof(&evidence.parts)).with_data(Some(value.clone()))
-        }
-        (_, true, _) => partial(evidence, value),
+    match (evidence.word, evidence.is_done(), evidence.failed()) {
         (_, false, failed) => refused(evidence, failed, value),
+        (Word::Ok(_), true, None) => Folded::new(proof(&evidence.parts)).with_data(value),
+        _ if evidence.is_settled_by_promise() => Folded::new(proof(&evidence.parts)),
+        _ => partial(evidence, value),
+    }
+}
+
+impl Evidence<'_> {
+    fn is_done(&self) -> bool {
+        let mut words = self.parts.iter().map(|part| part.conclusion.outcome());
+        words.any(Outcome::is_done)
+    }
+
+    fn failed(&self) -> Option<&Part> {
+        let mut parts = self.parts.iter();
+        parts.find(|part| part.conclusion.outcome() == Outcome::Failed)
+    }
+
+    /// The first part that may have happened.
+    fn doubtful(&self) -> Option<Conclusion> {
+        let doubt = |part: &Part| match part.conclusion.outcome() {
+            Outcome::Unknown => Some(part.conclusion),
+            Outcome::Skipped => Some(Code::StillConfirming.into()),
+            Outcome::AlreadyDone | Outcome::Failed | Outcome::Ok => None,
+        };
+        self.parts.iter().find_map(doubt)
+    }
+
+    /// Whether something passed the gate that none of the parts accounts for.
+    fn has_more(&self) -> bool {
+        self.seen != Seen::Never && self.parts.iter().all(|part| part.seen == Seen::Never)
+    }
+
+    /// Whether the handler stopped at the doubt about a write that is done after all, and had no
+    /// other to make.
+    fn is_settled_by_promise(&self) -> bool {
+        self.single_write && self.parts.len() == 1 && in_doubt(self.word).is_some()
     }
 }
 
 /// Why it can be said neither that all of it happened nor that nothing did.
 fn doubt(evidence: &Evidence<'_>) -> Option<Conclusion> {
-    let lost = evidence.cut.map_or(Code::ResponseLost, Cut::lost);
-    let part = evidence
-        .parts
-        .iter()
-        .find_map(|part| match part.conclusion.outcome() {
-            Outcome::Unknown => Some(part.conclusion),
-            Outcome::Skipped => Some(Code::StillConfirming.into()),
-            Outcome::AlreadyDone | Outcome::Failed | Outcome::Ok => None,
-        });
-    let done = evidence
-        .parts
-        .iter()
-        .any(|part| part.conclusion.outcome().is_done());
-    // Something passed the gate that none of the writes accounts for.
-    let unaccounted =
-        evidence.seen != Seen::Never && evidence.parts.iter().all(|part| part.seen == Seen::Never);
+    let lost = Conclusion::new(evidence.cut.map_or(Code::ResponseLost, Cut::lost));
+    let part = evidence.doubtful();
+    let nothing = part.is_none() && !evidence.is_done() && !evidence.has_more();
     match evidence.word {
-        Word::Panicked if part.is_some() || done || unaccounted => {
-            Some(Code::HandlerPanicked.into())
-        }
-        Word::Running if part.is_some() || done || unaccounted => Some(lost.into()),
-        _ if part.is_some() => part,
-        _ if unaccounted => Some(unknown_word(evidence.word).unwrap_or(lost.into())),
-        // An error that says "it may have happened" is not overruled by silence.
-        _ if !done => unknown_word(evidence.word),
-        // A handler that stopped in doubt may have had more to write.
-        _ if stopped_in_doubt(evidence) => unknown_word(evidence.word),
-        _ => None,
+        Word::Panicked | Word::Running if nothing => None,
+        Word::Panicked => Some(Code::HandlerPanicked.into()),
+        Word::Running => Some(lost),
+        Word::Error(_) | Word::Ok(_) if part.is_some() => part,
+        Word::Error(_) | Word::Ok(_) if evidence.has_more() => Some(lost),
+        Word::Ok(_) => None,
+        // It stopped in doubt and may have had more to write, or it knows of more than the parts.
+        Word::Error(_) if evidence.is_done() && evidence.is_settled_by_promise() => None,
+        Word::Error(_) => in_doubt(evidence.word),
     }
 }
 
-/// Whether the handler gave up on a write whose answer came later.
-fn stopped_in_doubt(evidence: &Evidence<'_>) -> bool {
-    let settled_by_promise = evidence.single_write && evidence.parts.len() == 1;
-    !settled_by_promise && unknown_word(evidence.word).is_some()
-}
-
-fn unknown_word(word: &Word) -> Option<Conclusion> {
+/// The doubt that the handler's error speaks of.
+fn in_doubt(word: &Word) -> Option<Conclusion> {
     let conclusion = ours(word)?.conclusion();
     (conclusion.outcome() == Outcome::Unknown).then_some(conclusion)
 }
 
 /// Something happened, and not all of it.
 fn partial(evidence: &Evidence<'_>, value: Option<Value>) -> Folded {
-    if evidence.single_write && evidence.parts.len() == 1 && unknown_word(evidence.word).is_some() {
-        return Folded::new(proof(&evidence.parts));
-    }
-    let writes: Vec<_> = evidence
-        .parts
-        .iter()
-        .map(|part| {
-            json!({
-                "write": part.name,
-                "outcome": part.conclusion.outcome(),
-                "code": part.conclusion.code(),
-            })
+    let line = |part: &Part| {
+        json!({
+            "write": part.name,
+            "outcome": part.conclusion.outcome(),
+            "code": part.conclusion.code(),
         })
-        .collect();
+    };
+    let writes: Vec<_> = evidence.parts.iter().map(line).collect();
     Folded::new(Code::Partial)
         .with_data(Some(json!({ "writes": writes, "result": value })))
         .with_detail(detail(evidence.word))

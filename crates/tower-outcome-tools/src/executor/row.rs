@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tower_outcome::context::Recorder;
 use tower_outcome_core::ledger::{Ending, EntryKey, Event, Ledger, LedgerFuture, WriteRecord};
-use tower_outcome_core::{Code, Conclusion, Outcome, Seen};
+use tower_outcome_core::{Code, Conclusion, Gate, Outcome, Seen};
 
 use super::fold::Folded;
 
@@ -14,6 +14,7 @@ use super::fold::Folded;
 pub(super) struct Row {
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) key: EntryKey,
+    pub(super) gate: Gate,
     pub(super) epoch: u64,
     pub(super) lease: Duration,
     /// When the claim was asked for: its lease began no earlier.
@@ -85,6 +86,13 @@ impl Recorder for Row {
             lease: self.lease,
             sends_for: self.lease,
         };
-        Box::pin(async move { self.ledger.apply(&self.key, sent).await.map(drop) })
+        Box::pin(async move {
+            match self.ledger.apply(&self.key, sent).await {
+                // The call has ended and its row has moved on. The sealed gate keeps the write at
+                // home, and the word for that is surer than the ledger's refusal.
+                Err(_) if self.gate.is_sealed() => Ok(()),
+                taken_down => taken_down.map(drop),
+            }
+        })
     }
 }

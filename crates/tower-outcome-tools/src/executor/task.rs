@@ -170,6 +170,7 @@ async fn claim(
         Arc::new(Row {
             ledger: Arc::clone(&config.ledger),
             key: key.clone(),
+            gate: gate.clone(),
             epoch,
             lease: config.lease,
             asked_at,

@@ -1,0 +1,170 @@
+//! What stays in the ledger when a process goes away, and what it answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tower_outcome::{BoxError, Code, Outcome};
+use tower_outcome_core::ledger::{
+    Answer, Entry, EntryKey, Event, Ledger, LedgerError, LedgerFuture, State,
+};
+use tower_outcome_testkit::{Step, What};
+use tower_outcome_tools::{Executor, Tool};
+
+use crate::support::{Bench, call, is, rejected};
+
+const LEASE: Duration = Duration::from_secs(90);
+
+#[tokio::test]
+async fn a_crash_between_claim_and_first_write_frees_the_claim() {
+    let bench = Bench::start().await;
+    let started = Arc::new(Notify::new());
+    let start = Arc::clone(&started);
+    let tool = Tool::write("refund", move |_| {
+        start.notify_one();
+        std::future::pending()
+    });
+    let crashed = bench.executor().with_tool(tool);
+    let caller = tokio::spawn(async move { crashed.run(call("refund")).await });
+    started.notified().await;
+    assert_eq!(bench.state("refund").await, State::Claimed);
+    bench.advance(LEASE);
+    is(&bench.run(bench.refund()).await, Outcome::Ok, Code::Done);
+    caller.abort();
+}
+
+#[tokio::test]
+async fn a_crash_after_a_write_may_have_left_is_in_doubt_and_runs_no_handler_again() {
+    let bench = Bench::scripted([Step::CommitThenHold]).await;
+    let crashed = bench.executor().with_tool(bench.refund());
+    let caller = tokio::spawn(async move { crashed.run(call("refund")).await });
+    bench
+        .billing
+        .wait_for(|event| event.what == What::Holding)
+        .await;
+    let entry = bench.entry("refund").await;
+    assert_eq!(entry.state, State::Dispatching);
+    let sent = bench.billing.received();
+    assert_eq!(sent[0].key(), Some(&*entry.writes[0].wire_key));
+    bench.advance(LEASE);
+    is(
+        &bench.run(bench.refund()).await,
+        Outcome::Unknown,
+        Code::StillConfirming,
+    );
+    assert_eq!(bench.billing.received().len(), 1);
+    caller.abort();
+}
+
+#[tokio::test]
+async fn an_opaque_tool_that_crashed_is_in_doubt() {
+    let bench = Bench::start().await;
+    let started = Arc::new(Notify::new());
+    let start = Arc::clone(&started);
+    let tool = Tool::opaque_write("print", move |_| {
+        start.notify_one();
+        std::future::pending()
+    });
+    let crashed = bench.executor().with_tool(tool);
+    let caller = tokio::spawn(async move { crashed.run(call("print")).await });
+    started.notified().await;
+    bench.advance(LEASE);
+    assert_eq!(bench.state("print").await, State::Unknown);
+    caller.abort();
+}
+
+#[tokio::test]
+async fn the_status_of_a_call_is_what_the_ledger_says() {
+    let bench = Bench::scripted([rejected(), Step::CommitThenHold]).await;
+    let executor = bench.executor().with_tool(bench.refund());
+    let status = async || executor.status(&call("refund")).await;
+    is(&status().await, Outcome::Failed, Code::NotSent);
+    executor.run(call("refund")).await;
+    is(&status().await, Outcome::Failed, Code::Rejected);
+
+    let running = executor.clone();
+    let caller = tokio::spawn(async move { running.run(call("refund")).await });
+    bench
+        .billing
+        .wait_for(|event| event.what == What::Holding)
+        .await;
+    is(&status().await, Outcome::Skipped, Code::AlreadyInProgress);
+    bench.billing.release();
+    let done = caller.await.unwrap();
+    let told = status().await;
+    is(&told, Outcome::AlreadyDone, Code::AlreadyDone);
+    assert_eq!(told.data(), done.data());
+    assert_eq!(told.key(), done.key());
+}
+
+#[tokio::test]
+async fn a_higher_occurrence_waits_for_what_became_of_the_lower_one() {
+    let bench = Bench::scripted([crate::support::failing()]).await;
+    let executor = bench.executor().with_tool(bench.refund());
+    is(
+        &executor.run(call("refund")).await,
+        Outcome::Unknown,
+        Code::ServerError,
+    );
+    let again = executor.run(call("refund").with_occurrence(1)).await;
+    is(&again, Outcome::Unknown, Code::StillConfirming);
+    assert_eq!(bench.billing.received().len(), 1);
+
+    let done = Bench::start().await;
+    let executor = done.executor().with_tool(done.refund());
+    is(&executor.run(call("refund")).await, Outcome::Ok, Code::Done);
+    is(
+        &executor.run(call("refund").with_occurrence(1)).await,
+        Outcome::Ok,
+        Code::Done,
+    );
+    assert_eq!(done.billing.commits(), 2);
+}
+
+/// A ledger that takes down no end of a call.
+struct Forgetful<L>(L);
+
+impl<L: Ledger> Ledger for Forgetful<L> {
+    fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
+        match event {
+            Event::Claim(_) | Event::Send { .. } => self.0.apply(key, event),
+            Event::Find { .. } | Event::Release { .. } | Event::Settle { .. } => {
+                Box::pin(async { Err(LedgerError::unavailable(BoxError::from("no disk"))) })
+            }
+        }
+    }
+
+    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
+        self.0.read(key)
+    }
+
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+        self.0.unresolved(limit)
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_failed_only_once_it_is_taken_down() {
+    let bench = Bench::scripted([rejected(), Step::Answer]).await;
+    let forgetful = || Executor::new(Forgetful(Arc::clone(&bench.ledger)));
+    let envelope = forgetful()
+        .with_tool(bench.refund())
+        .run(call("refund"))
+        .await;
+    is(&envelope, Outcome::Unknown, Code::StillConfirming);
+
+    let bench = Bench::start().await;
+    let ledger = Forgetful(Arc::clone(&bench.ledger));
+    let executor = Executor::new(ledger).with_tool(bench.refund());
+    is(&executor.run(call("refund")).await, Outcome::Ok, Code::Done);
+
+    let bench = Bench::start().await;
+    let unsent = Tool::write("refund", |_| async { Err("no".into()) });
+    let ledger = Forgetful(Arc::clone(&bench.ledger));
+    let envelope = Executor::new(ledger)
+        .with_tool(unsent)
+        .run(call("refund"))
+        .await;
+    is(&envelope, Outcome::Failed, Code::HandlerError);
+    assert_eq!(envelope.retry(), tower_outcome::Retry::Later);
+}
