@@ -1,0 +1,300 @@
+//! Cuts a sentence into clauses, each with one predicate or a chain of them.
+
+use super::lexicon::{Hit, Pack, Role, Scan};
+use super::link::Mention;
+use super::text::{Kind, Token};
+
+/// A sentence with all that was found in it.
+#[derive(Debug)]
+pub(crate) struct Sentence<'a> {
+    pub(crate) pack: &'a Pack,
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) scan: Scan,
+    pub(crate) mentions: Vec<Mention>,
+}
+
+/// A part of a sentence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clause {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) opener: Opener,
+    /// Stands under an "if" or a "when".
+    pub(crate) condition: Option<Condition>,
+    pub(crate) has_predicate: bool,
+}
+
+/// How a clause is tied to the one before it.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Opener {
+    Condition,
+    But,
+    Because,
+    /// "so", "which", "then".
+    Consequence,
+    /// A colon, a dash, a bracket.
+    Break,
+    And,
+    Comma,
+}
+
+/// "if" excuses whatever follows from it, "when" only what lies ahead.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Condition {
+    If,
+    When,
+}
+
+impl<'a> Sentence<'a> {
+    pub(crate) fn around(&self, role: Role, start: usize, end: usize) -> Option<&Hit> {
+        let mut hits = self.scan.around.iter();
+        hits.find(|hit| hit.is(role) && hit.start >= start && hit.end <= end)
+    }
+
+    pub(crate) fn hits(&self, start: usize, end: usize) -> impl Iterator<Item = &Hit> {
+        self.scan
+            .hits
+            .iter()
+            .filter(move |hit| hit.start >= start && hit.start < end)
+    }
+
+    pub(crate) fn has(&self, role: Role, start: usize, end: usize) -> bool {
+        self.hits(start, end).any(|hit| hit.is(role))
+    }
+
+    /// The start of what stands before `at`, adverbs skipped.
+    pub(crate) fn before_adverbs(&self, mut at: usize) -> usize {
+        while at > 0 && self.around(Role::Adverb, at - 1, at).is_some() {
+            at -= 1;
+        }
+        at
+    }
+
+    /// Whether a determiner makes an adjective of the hit: "the cancelled order".
+    pub(crate) fn is_adjective(&self, hit: &Hit) -> bool {
+        let at = self.before_adverbs(hit.start);
+        at > 0 && self.around(Role::Determiner, at - 1, at).is_some()
+    }
+
+    /// Whether a verb form such as "refund" is used as a verb.
+    pub(crate) fn is_cued(&self, hit: &Hit) -> bool {
+        let at = self.before_adverbs(hit.start);
+        let inflected = hit.is(Role::Future) || self.around(Role::Me, hit.start, hit.end).is_some();
+        if inflected || self.pack.unspaced {
+            return true;
+        }
+        if at > 0 && self.around(Role::Determiner, at - 1, at).is_some() {
+            return false;
+        }
+        // Where the verb stands last its cue may be far off.
+        let near = at.saturating_sub(if self.pack.negates_backwards { 12 } else { 2 });
+        let is_modal = |other: &Hit| {
+            [Role::Modal, Role::Future, Role::Not, Role::Unable]
+                .iter()
+                .any(|role| other.is(*role))
+        };
+        let before = |other: &&Hit| (near..=at).contains(&other.end) && other.start < hit.start;
+        self.scan.hits.iter().filter(before).any(is_modal)
+            || self.around(Role::Cue, near, at).is_some()
+    }
+
+    /// Whether the hit can make a sentence.
+    pub(crate) fn is_predicate(&self, hit: &Hit, start: usize, end: usize) -> bool {
+        const PHRASES: [Role; 7] = [
+            Role::Closing,
+            Role::Doubt,
+            Role::Ongoing,
+            Role::Result,
+            Role::Retry,
+            Role::Trouble,
+            Role::Unsure,
+        ];
+        const WORDS: [Role; 6] = [
+            Role::Claim,
+            Role::Confirm,
+            Role::Fail,
+            Role::Past,
+            Role::Redone,
+            Role::Sent,
+        ];
+        let is = |role: &Role| hit.is(*role);
+        let is_adjective = || hit.end - hit.start == 1 && self.is_adjective(hit);
+        PHRASES.iter().any(is)
+            || WORDS.iter().any(is) && !is_adjective()
+            || hit.is(Role::Participle) && self.is_finite(hit, start, end)
+            || hit.is(Role::Light) && !hit.is(Role::Past)
+            || hit.is(Role::Base) && self.is_cued(hit)
+    }
+
+    /// Whether a participle has its auxiliary, or stands in so few words that it needs none.
+    pub(crate) fn is_finite(&self, hit: &Hit, start: usize, end: usize) -> bool {
+        if self.is_adjective(hit) {
+            return false;
+        }
+        let words = self.tokens[start..end]
+            .iter()
+            .filter(|token| token.kind == Kind::Word)
+            .count();
+        // In Romance languages what stands before the auxiliary is an adjective.
+        let end = if self.pack.negates_backwards || self.pack.unspaced {
+            end
+        } else {
+            hit.start
+        };
+        let has_auxiliary = self.around(Role::Auxiliary, start, end).is_some();
+        has_auxiliary || words <= self.pack.terse
+    }
+
+    /// The clauses in order, without gaps.
+    pub(crate) fn clauses(&self) -> Vec<Clause> {
+        let mut clauses: Vec<Clause> = Vec::new();
+        for piece in self.pieces() {
+            match clauses.last_mut() {
+                Some(last) if self.extends(last, &piece) => {
+                    last.end = piece.end;
+                    last.has_predicate |= piece.has_predicate;
+                    last.condition = last.condition.or(piece.condition);
+                }
+                _ => clauses.push(piece),
+            }
+        }
+        clauses
+    }
+
+    fn extends(&self, last: &Clause, piece: &Clause) -> bool {
+        if piece.opener == Opener::Condition {
+            return false;
+        }
+        if last.condition.is_some() {
+            return !piece.has_predicate && piece.opener != Opener::But;
+        }
+        if !last.has_predicate {
+            return !(piece.opener == Opener::But && self.has(Role::Not, last.start, last.end));
+        }
+        !piece.has_predicate && !self.is_elliptic(piece) && !self.is_topic(piece)
+    }
+
+    /// Whether the clause ends in a word that makes a condition of it.
+    fn ends_with_condition(&self, clause: &Clause) -> bool {
+        let mut hits = self.hits(clause.start, clause.end);
+        hits.any(|hit| (hit.is(Role::If) || hit.is(Role::When)) && hit.is_postposed())
+    }
+
+    /// "but not A-1002".
+    pub(crate) fn is_elliptic(&self, piece: &Clause) -> bool {
+        let mut hits = self
+            .hits(piece.start, piece.end)
+            .filter(|hit| !hit.is(Role::Mask));
+        match hits.next() {
+            Some(hit) if hit.is(Role::But) => hits.next().is_some_and(|hit| hit.is(Role::Not)),
+            Some(hit) => {
+                let opens = self.tokens[piece.start..hit.start].iter().all(|token| {
+                    token.kind == Kind::Sign
+                        || matches!(token.text.as_str(), "and" | "und" | "et" | "y" | "e")
+                });
+                hit.is(Role::Not) && opens
+            }
+            None => false,
+        }
+    }
+
+    /// "B-2:" in front of what is said of it.
+    fn is_topic(&self, piece: &Clause) -> bool {
+        let closed = self.tokens[..piece.end]
+            .last()
+            .is_some_and(|token| is_break(&token.text));
+        closed
+            && self
+                .mentions
+                .iter()
+                .any(|m| m.start >= piece.start && m.end <= piece.end)
+            || closed && self.has(Role::Thing, piece.start, piece.end)
+    }
+
+    fn pieces(&self) -> Vec<Clause> {
+        let mut cuts: Vec<(usize, Opener)> = vec![(0, Opener::Comma)];
+        let is_mark = |t: &Token| matches!(t.kind, Kind::Cross | Kind::Tick | Kind::Wait);
+        let marks_first = self.tokens.first().is_some_and(is_mark);
+        for (at, token) in self.tokens.iter().enumerate() {
+            if is_mark(token) {
+                cuts.push((if marks_first { at } else { at + 1 }, Opener::Break));
+            }
+            match token.text.as_str() {
+                "," | "、" => cuts.push((at + 1, Opener::Comma)),
+                text if token.kind == Kind::Sign && is_break(text) => {
+                    cuts.push((at + 1, Opener::Break))
+                }
+                _ => {}
+            }
+        }
+        for hit in &self.scan.hits {
+            let opener = if hit.is(Role::If) || hit.is(Role::When) {
+                if hit.is_postposed() {
+                    Opener::Comma
+                } else {
+                    Opener::Condition
+                }
+            } else if hit.is(Role::But) {
+                Opener::But
+            } else if hit.is(Role::Because) {
+                if hit.is_postposed() {
+                    Opener::Consequence
+                } else {
+                    Opener::Because
+                }
+            } else if hit.is(Role::Split) {
+                Opener::Consequence
+            } else {
+                continue;
+            };
+            cuts.push((
+                if hit.is_postposed() {
+                    hit.end
+                } else {
+                    hit.start
+                },
+                opener,
+            ));
+        }
+        let ands = self.scan.around.iter().filter(|hit| hit.is(Role::And));
+        cuts.extend(ands.map(|hit| (hit.start, Opener::And)));
+        cuts.sort_unstable();
+        cuts.dedup_by_key(|(at, _)| *at);
+        let ends = cuts
+            .iter()
+            .skip(1)
+            .map(|(at, _)| *at)
+            .chain([self.tokens.len()]);
+        let pieces = cuts
+            .iter()
+            .zip(ends)
+            .filter(|((start, _), end)| start < end);
+        pieces
+            .map(|(&(start, opener), end)| self.piece(start, end, opener))
+            .collect()
+    }
+
+    fn piece(&self, start: usize, end: usize, opener: Opener) -> Clause {
+        let condition = if self.has(Role::If, start, end) {
+            Some(Condition::If)
+        } else {
+            self.has(Role::When, start, end).then_some(Condition::When)
+        };
+        let mut hits = self.hits(start, end);
+        let marked = self.tokens[start..end]
+            .iter()
+            .any(|t| matches!(t.kind, Kind::Cross | Kind::Tick | Kind::Wait));
+        let has_predicate = marked || hits.any(|hit| self.is_predicate(hit, start, end));
+        Clause {
+            start,
+            end,
+            opener,
+            condition,
+            has_predicate,
+        }
+    }
+}
+
+fn is_break(text: &str) -> bool {
+    matches!(text, ":" | "—" | "–" | "-" | "→" | "(" | ")" | "=" | ">")
+}

@@ -1,0 +1,376 @@
+//! The phrases of one language, indexed by the words they begin with.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Class;
+use super::phrase::{Part, Phrase, Reach, Sets, parts};
+use super::role::Role;
+use crate::reply::text::{Kind, Token, folded};
+
+/// One language.
+#[derive(Clone, Debug)]
+pub(crate) struct Pack {
+    language: String,
+    phrases: Vec<Phrase>,
+    openings: Openings,
+    sets: Sets,
+    marks: HashSet<String>,
+    plain: HashSet<String>,
+    /// Without accents: the word with them.
+    accents: HashMap<String, String>,
+    /// Single words that tell of an act, by their first letter: what a typo may have meant.
+    telling: HashMap<char, Vec<String>>,
+    summary: HashMap<String, String>,
+    /// Whether a negation reaches words that stand before it in the clause.
+    pub(crate) negates_backwards: bool,
+    /// How many words a clause may have to tell of an act by a participle alone.
+    pub(crate) terse: usize,
+    /// Whether written without spaces.
+    pub(crate) unspaced: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Openings {
+    words: HashMap<String, Vec<usize>>,
+    prefixes: HashMap<String, Vec<usize>>,
+    suffixes: HashMap<String, Vec<usize>>,
+}
+
+/// Where phrases of the same words match.
+#[derive(Clone, Debug)]
+pub(crate) struct Hit {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) roles: Vec<(Role, Option<Class>, i32)>,
+}
+
+impl Hit {
+    pub(crate) fn is(&self, role: Role) -> bool {
+        self.roles.iter().any(|(other, _, _)| *other == role)
+    }
+
+    /// Whether the word stands behind what it governs, as a section `[if 1]` says.
+    pub(crate) fn is_postposed(&self) -> bool {
+        self.roles.iter().any(|(_, _, value)| *value == 1)
+    }
+
+    /// The classes that the hit stands for in one of `roles`.
+    pub(crate) fn classes(&self, roles: &[Role]) -> impl Iterator<Item = Class> {
+        self.roles
+            .iter()
+            .filter(|(role, _, _)| roles.contains(role))
+            .filter_map(|(_, c, _)| *c)
+    }
+}
+
+/// All that one pack finds in a sentence.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scan {
+    /// Hits that own their words, in order.
+    pub(crate) hits: Vec<Hit>,
+    /// Hits that only say something of their surroundings.
+    pub(crate) around: Vec<Hit>,
+}
+
+impl Pack {
+    pub(crate) fn new(language: &str) -> Self {
+        Self {
+            language: language.to_owned(),
+            phrases: Vec::new(),
+            openings: Openings::default(),
+            sets: Sets::new(),
+            marks: HashSet::new(),
+            plain: HashSet::new(),
+            accents: HashMap::new(),
+            telling: HashMap::new(),
+            summary: HashMap::new(),
+            negates_backwards: false,
+            terse: 5,
+            unspaced: false,
+        }
+    }
+
+    pub(crate) fn language(&self) -> &str {
+        &self.language
+    }
+
+    /// The line that tells of an outcome in a summary.
+    pub(crate) fn summary(&self, outcome: &str) -> Option<&str> {
+        self.summary.get(outcome).map(String::as_str)
+    }
+
+    /// How much of the sentence speaks for this language.
+    pub(crate) fn weight(&self, tokens: &[Token]) -> usize {
+        let words = tokens.iter().filter(|token| token.kind == Kind::Word);
+        words
+            .map(|t| usize::from(self.marks.contains(&t.text)) * 2 + usize::from(self.knows(t)))
+            .sum()
+    }
+
+    /// Puts typos and missing accents right where only one word can have been meant.
+    pub(crate) fn repair(&self, tokens: &mut [Token]) {
+        for token in tokens {
+            if token.kind != Kind::Word || self.knows(token) || self.marks.contains(&token.text) {
+                continue;
+            }
+            if let Some(word) = self
+                .accents
+                .get(&token.text)
+                .or_else(|| self.meant(&token.text))
+            {
+                token.text.clone_from(word);
+            }
+        }
+    }
+
+    pub(crate) fn scan(&self, tokens: &[Token]) -> Scan {
+        let mut scan = Scan::default();
+        let mut taken = vec![false; tokens.len()];
+        for at in 0..tokens.len() {
+            let found: Vec<(&Phrase, Vec<usize>)> = self
+                .openings
+                .at(&tokens[at])
+                .filter_map(|phrase| {
+                    let phrase = &self.phrases[phrase];
+                    let reach = Reach {
+                        sets: &self.sets,
+                        gap: if self.unspaced { 10 } else { 5 },
+                    };
+                    phrase
+                        .matches(tokens, at, reach)
+                        .map(|places| (phrase, places))
+                })
+                .collect();
+            let free = |places: &[usize]| places.iter().all(|&place| !taken[place]);
+            let longest = found
+                .iter()
+                .filter(|(phrase, places)| phrase.role.owns_words() && free(places))
+                .max_by_key(|(_, places)| (places.len(), std::cmp::Reverse(places.last().copied())))
+                .map(|(_, places)| places.clone());
+            if let Some(longest) = longest {
+                let same = |(phrase, places): &&(&Phrase, Vec<usize>)| {
+                    phrase.role.owns_words() && *places == longest
+                };
+                scan.hits.push(hit(
+                    found.iter().filter(same).map(|(phrase, _)| *phrase),
+                    &longest,
+                ));
+                for place in longest {
+                    taken[place] = true;
+                }
+            }
+            for (phrase, places) in &found {
+                if !phrase.role.owns_words() {
+                    scan.around.push(hit(std::iter::once(*phrase), places));
+                }
+            }
+        }
+        scan
+    }
+
+    /// The classes that the words of a tool's name stand for, the first verb's before all.
+    pub(crate) fn classes_in_name(&self, words: &[String]) -> Vec<Class> {
+        let all = |word: &String, roles: &[Role]| -> Vec<Class> {
+            let phrases = self.openings.words.get(word).into_iter().flatten();
+            phrases
+                .map(|&phrase| &self.phrases[phrase])
+                .filter(|phrase| phrase.word().is_some() && roles.contains(&phrase.role))
+                .filter_map(|phrase| phrase.class)
+                .collect()
+        };
+        let is_noun = |word: &String| {
+            let phrases = self.openings.words.get(word).into_iter().flatten();
+            phrases.map(|&at| &self.phrases[at]).any(|phrase| {
+                phrase.word().is_some() && matches!(phrase.role, Role::Thing | Role::Things)
+            })
+        };
+        let is_verb = |word: &&String| !all(word, &[Role::Base]).is_empty();
+        let verb = words.iter().filter(is_verb).find(|word| !is_noun(word));
+        let Some(verb) = verb.or_else(|| words.iter().find(is_verb)) else {
+            return words
+                .iter()
+                .flat_map(|w| all(w, &[Role::Thing, Role::Past, Role::Ing]))
+                .collect();
+        };
+        let mut classes = all(verb, &[Role::Base]);
+        if LIGHT_VERBS.contains(&verb.as_str()) {
+            classes.extend(words.iter().flat_map(|word| all(word, &[Role::Thing])));
+        }
+        classes
+    }
+
+    pub(super) fn set_option(&mut self, line: &str) -> Result<(), &'static str> {
+        match line.split_once(' ') {
+            Some(("negation", scope)) => self.negates_backwards = scope == "clause",
+            Some(("terse", words)) => self.terse = words.parse().map_err(|_| "not a number")?,
+            Some(("spaces", spaces)) => self.unspaced = spaces == "no",
+            _ => return Err("no option is called so"),
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_marks(&mut self, line: &str) {
+        self.marks.extend(entries(line).map(str::to_lowercase));
+    }
+
+    pub(super) fn add_plain(&mut self, line: &str) {
+        self.plain.extend(entries(line).map(str::to_lowercase));
+    }
+
+    pub(super) fn add_set(&mut self, name: &str, line: &str) -> Result<(), &'static str> {
+        let mut set = self.sets.get(name).cloned().unwrap_or_default();
+        for entry in entries(line) {
+            let parts = parts(entry).ok_or("an alternative has no words")?;
+            self.check(&parts)?;
+            set.push(parts);
+        }
+        set.sort_by_key(|alternative| std::cmp::Reverse(alternative.len()));
+        self.sets.insert(name.to_owned(), set);
+        Ok(())
+    }
+
+    pub(super) fn add_summary(&mut self, line: &str) -> Result<(), &'static str> {
+        let (outcome, text) = line.split_once('=').ok_or("an outcome needs `= text`")?;
+        self.summary
+            .insert(outcome.trim().to_owned(), text.trim().to_owned());
+        Ok(())
+    }
+
+    pub(super) fn add_phrases(
+        &mut self,
+        line: &str,
+        role: Role,
+        class: Option<Class>,
+        value: i32,
+    ) -> Result<(), &'static str> {
+        for entry in entries(line) {
+            let phrase = Phrase::new(entry, role, class, value).ok_or("a phrase has no words")?;
+            self.check(phrase.parts())?;
+            if let Some(word) = phrase.word() {
+                self.learn(word, role);
+            }
+            let at = self.phrases.len();
+            for opening in phrase.openings(&self.sets) {
+                let (index, word) = match opening {
+                    Part::Prefix(word) => (&mut self.openings.prefixes, word),
+                    Part::Suffix(word) => (&mut self.openings.suffixes, word),
+                    Part::Word(word) => (&mut self.openings.words, word),
+                    Part::Gap | Part::Set { .. } | Part::Start => continue,
+                };
+                let list = index.entry(word.clone()).or_default();
+                if list.last() != Some(&at) {
+                    list.push(at);
+                }
+            }
+            self.phrases.push(phrase);
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, word: &str, role: Role) {
+        let plain = folded(word);
+        if plain != word {
+            self.accents.insert(plain, word.to_owned());
+        }
+        if matches!(role, Role::Claim | Role::Participle | Role::Past)
+            && let Some(first) = word.chars().next()
+            && word.chars().count() >= SHORTEST_TYPO
+        {
+            self.telling.entry(first).or_default().push(word.to_owned());
+        }
+    }
+
+    /// A sets's name must be known and gaps few, which bounds the work of a match.
+    fn check(&self, parts: &[Part]) -> Result<(), &'static str> {
+        let unknown = |part: &Part| match part {
+            Part::Set { name, .. } => !self.sets.contains_key(name),
+            _ => false,
+        };
+        if parts.iter().any(unknown) {
+            return Err("a set is used before it is listed");
+        }
+        if parts.iter().filter(|part| **part == Part::Gap).count() > 2 {
+            return Err("a phrase may have two gaps at most");
+        }
+        Ok(())
+    }
+
+    fn knows(&self, token: &Token) -> bool {
+        self.plain.contains(&token.text) || self.openings.at(token).next().is_some()
+    }
+
+    fn meant(&self, word: &str) -> Option<&String> {
+        let letters: Vec<char> = word.chars().collect();
+        if letters.len() < SHORTEST_TYPO {
+            return None;
+        }
+        let letters = undoubled(&letters);
+        self.telling.get(&letters[0])?.iter().find(|known| {
+            let known = undoubled(&known.chars().collect::<Vec<char>>());
+            known.last() == letters.last() && (known == letters || is_one_slip(&letters, &known))
+        })
+    }
+}
+
+/// Each run of one letter as a single one: nothing is mistyped more often.
+fn undoubled(letters: &[char]) -> Vec<char> {
+    let mut letters = letters.to_vec();
+    letters.dedup();
+    letters
+}
+
+impl Openings {
+    fn at(&self, token: &Token) -> impl Iterator<Item = usize> {
+        let text = token.text.as_str();
+        let cuts = text.char_indices().map(|(at, _)| at).take(LONGEST_STEM);
+        let stems = cuts
+            .clone()
+            .filter_map(move |at| self.prefixes.get(&text[..at]));
+        let ends = cuts.filter_map(move |at| self.suffixes.get(&text[at..]));
+        let whole = self
+            .words
+            .get(text)
+            .into_iter()
+            .chain(self.prefixes.get(text));
+        whole.chain(stems).chain(ends).flatten().copied()
+    }
+}
+
+fn hit<'a>(phrases: impl Iterator<Item = &'a Phrase>, places: &[usize]) -> Hit {
+    Hit {
+        start: places.first().copied().unwrap_or_default(),
+        end: places.last().map_or(0, |last| last + 1),
+        roles: phrases
+            .map(|phrase| (phrase.role, phrase.class, phrase.value))
+            .collect(),
+    }
+}
+
+fn entries(line: &str) -> impl Iterator<Item = &str> {
+    line.split('|')
+        .map(str::trim)
+        .filter(|entry| !entry.is_empty())
+}
+
+/// Whether one letter added, dropped, changed or swapped with its neighbour tells two words apart.
+fn is_one_slip(one: &[char], other: &[char]) -> bool {
+    let same = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[same..], &other[same..]);
+    match (one.len(), other.len()) {
+        (a, b) if a == b => match (one, other) {
+            ([a, b, rest @ ..], [c, d, others @ ..]) if a == d && b == c => rest == others,
+            ([_, rest @ ..], [_, others @ ..]) => rest == others,
+            _ => false,
+        },
+        (a, b) if a + 1 == b => *one == other[1..],
+        (a, b) if a == b + 1 => one[1..] == *other,
+        _ => false,
+    }
+}
+
+/// Verbs of tool names that say little without their noun.
+const LIGHT_VERBS: [&str; 5] = ["add", "create", "generate", "issue", "run"];
+/// Shorter words are one slip away from too many others.
+const SHORTEST_TYPO: usize = 7;
+/// No phrase starts with a stem longer than this.
+const LONGEST_STEM: usize = 32;

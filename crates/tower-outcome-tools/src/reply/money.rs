@@ -1,0 +1,72 @@
+//! Amounts of money in the notations of different countries.
+
+use super::text::{Kind, Token};
+
+/// The amounts that `tokens` name with a currency, in hundredths.
+pub(crate) fn amounts(tokens: &[Token]) -> Vec<u64> {
+    let is_currency = |at: Option<usize>| {
+        at.and_then(|at| tokens.get(at))
+            .is_some_and(|t| CURRENCIES.contains(&t.text.as_str()))
+    };
+    let numbers = tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, token)| token.kind == Kind::Number);
+    numbers
+        .filter(|&(at, _)| is_currency(at.checked_sub(1)) || is_currency(Some(at + 1)))
+        .filter_map(|(_, token)| hundredths(&token.text))
+        .collect()
+}
+
+/// "1,234.50", "1.234,50", "1234.5" and "1'234.50" are all 123450.
+pub(crate) fn hundredths(text: &str) -> Option<u64> {
+    let digits = |text: &str| {
+        text.chars()
+            .filter(char::is_ascii_digit)
+            .collect::<String>()
+    };
+    let separators: Vec<usize> = text.match_indices(['.', ',']).map(|(at, _)| at).collect();
+    let is_mixed = text.contains('.') && text.contains(',');
+    // A lone separator before three digits groups thousands.
+    let decimal = separators
+        .last()
+        .copied()
+        .filter(|at| is_mixed || separators.len() == 1 && text.len() - at != 4);
+    let (whole, fraction) = decimal.map_or((text, ""), |at| text.split_at(at));
+    let fraction: String = digits(fraction)
+        .chars()
+        .chain("00".chars())
+        .take(2)
+        .collect();
+    format!("{}{fraction}", digits(whole)).parse().ok()
+}
+
+const CURRENCIES: [&str; 33] = [
+    "€", "$", "£", "¥", "₹", "元", "円", "eur", "usd", "gbp", "chf", "jpy", "cny", "rmb", "brl",
+    "r$", "euro", "euros", "dollar", "dollars", "pound", "pounds", "yen", "reais", "real", "pesos",
+    "francs", "dólares", "dólar", "franken", "cents", "块", "inr",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{amounts, hundredths};
+    use crate::reply::text::tokens;
+
+    #[test]
+    fn notations_of_one_amount_are_equal() {
+        for text in ["1,234.50", "1.234,50", "1234.50", "1234.5", "1'234.50"] {
+            assert_eq!(hundredths(text), Some(123_450), "{text}");
+        }
+        assert_eq!(hundredths("1,234"), Some(123_400));
+        assert_eq!(hundredths("20"), Some(2000));
+        assert_eq!(hundredths("1,234,567"), Some(123_456_700));
+    }
+
+    #[test]
+    fn only_numbers_with_a_currency_are_amounts() {
+        assert_eq!(
+            amounts(&tokens("€20.00 and 30 EUR in 5 days for A-1001")),
+            [2000, 3000]
+        );
+    }
+}
