@@ -179,6 +179,10 @@ fn undeclared_members_count_unless_only_declared_ones_do() {
             {"id":"x","pay":20} != {"id":"x"}
         "#,
     );
+    arguments(
+        &IntentRules::new("tool").only_declared(),
+        r#"{"id":"x","pay":{"amount":1}} == {}"#,
+    );
     let subtree = IntentRules::new("tool")
         .only_declared()
         .key("/pay", exact());

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::writer::{DEPTH, push_token};
+use super::pointer::push_token;
+use super::writer::DEPTH;
 use super::{Number, order, string};
 
 /// Why a value was refused, and where in it.
@@ -57,35 +58,44 @@ pub(crate) fn write(
             }
             out.push(b']');
         }
-        Value::Object(members) => {
-            out.push(b'{');
-            if is_sorted(members) {
-                write_members(out, members.iter(), exact, depth + 1)?;
-            } else {
-                let mut sorted: Vec<_> = members.iter().collect();
-                sorted.sort_unstable_by(|(a, _), (b, _)| order::compare(a, b));
-                write_members(out, sorted.into_iter(), exact, depth + 1)?;
-            }
-            out.push(b'}');
-        }
+        Value::Object(members) => write_object(out, members, exact, depth, |_, _| {})?,
     }
     Ok(())
 }
 
-fn write_members<'a>(
+/// Appends an object that lies `depth` levels deep, and shows each of its members as it is
+/// written: name and bytes.
+pub(crate) fn write_object(
     out: &mut Vec<u8>,
-    members: impl Iterator<Item = (&'a String, &'a Value)>,
+    members: &Map<String, Value>,
     exact: bool,
     depth: usize,
+    mut show: impl FnMut(&str, &[u8]),
 ) -> Result<(), Refusal> {
-    for (at, (name, value)) in members.enumerate() {
-        if at > 0 {
+    let mut write_member = |out: &mut Vec<u8>, (name, value): (&String, &Value)| {
+        if out.last() != Some(&b'{') {
             out.push(b',');
         }
+        let start = out.len();
         string::write(out, name);
         out.push(b':');
-        write(out, value, exact, depth).map_err(|refusal| refusal.below(name))?;
+        write(out, value, exact, depth + 1).map_err(|refusal| refusal.below(name))?;
+        show(name, &out[start..]);
+        Ok(())
+    };
+    out.push(b'{');
+    if is_sorted(members) {
+        members
+            .iter()
+            .try_for_each(|member| write_member(out, member))?;
+    } else {
+        let mut sorted: Vec<_> = members.iter().collect();
+        sorted.sort_unstable_by(|(a, _), (b, _)| order::compare(a, b));
+        sorted
+            .into_iter()
+            .try_for_each(|member| write_member(out, member))?;
     }
+    out.push(b'}');
     Ok(())
 }
 

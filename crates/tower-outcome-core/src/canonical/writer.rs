@@ -3,10 +3,10 @@
 //! Everything is written straight to its place and taken back where it turns out not to count, so
 //! that a value costs one pass and, its [`Memory`] being kept, no allocation.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::memory::{Fate, Frame, Kind, Member, Memory};
-use super::{Number, plain, string};
+use super::memory::{Fate, Frame, Kind, Member, Memory, fast_hash};
+use super::{Number, plain, push_token, string};
 use crate::Error;
 use crate::fingerprint;
 use crate::intent::plan::{Plan, Slot};
@@ -61,6 +61,9 @@ impl<'a> Writer<'a> {
             Value::Number(number) => self.number(number.into()),
             Value::String(text) => self.string(text),
             Value::Array(_) | Value::Object(_) if self.is_plain() => self.plain(value),
+            Value::Object(members) if self.memory.frames.is_empty() && self.plan.is_empty() => {
+                self.outermost(members)
+            }
             Value::Array(elements) => {
                 self.begin_array()?;
                 for element in elements {
@@ -97,10 +100,25 @@ impl<'a> Writer<'a> {
             return Ok(());
         };
         let memory = &mut *self.memory;
-        plain::write(&mut memory.out, value, self.exact, memory.frames.len())
-            .map_err(|refusal| Error::invalid(self.pointer() + &refusal.pointer, refusal.reason))?;
+        plain::write(&mut memory.out, value, self.exact, memory.frames.len()).map_err(
+            |refusal| Error::invalid(self.memory.pointer() + &refusal.pointer, refusal.reason),
+        )?;
         self.close(slot);
         Ok(())
+    }
+
+    /// Writes the outermost object where nothing is declared.
+    fn outermost(&mut self, members: &Map<String, Value>) -> Result<(), Error> {
+        let Memory {
+            out, names, top, ..
+        } = &mut *self.memory;
+        let note = |name: &str, body: &[u8]| {
+            let start = names.len();
+            names.push_str(name);
+            top.push((start..names.len(), fast_hash(body)));
+        };
+        plain::write_object(out, members, self.exact, 0, note)
+            .map_err(|refusal| Error::invalid(refusal.pointer, refusal.reason))
     }
 
     pub(crate) fn null(&mut self) -> Result<(), Error> {
@@ -257,7 +275,7 @@ impl<'a> Writer<'a> {
         };
         if let Err(name) = self.memory.sort_members(&frame) {
             let name = self.memory.names[name].to_owned();
-            let pointer = push_token(self.pointer(), &name);
+            let pointer = push_token(self.memory.pointer(), &name);
             return Err(Error::invalid(pointer, "stands twice in one object"));
         }
         if self.memory.frames.is_empty() {
@@ -326,7 +344,7 @@ impl<'a> Writer<'a> {
         let fate = if kind == Kind::Object && self.plan.is_absent(slot, value) {
             Fate::Absent
         } else if self.plan.must_match(slot) {
-            let pointer = self.pointer();
+            let pointer = self.memory.pointer();
             let hash = fingerprint::hash(self.hasher, &pointer, value);
             self.memory.matched.push((pointer, hash));
             Fate::Taken
@@ -353,42 +371,8 @@ impl<'a> Writer<'a> {
     }
 
     fn refuse(&self, reason: String) -> Error {
-        Error::invalid(self.pointer(), reason)
+        Error::invalid(self.memory.pointer(), reason)
     }
-
-    /// Where the writer stands, as a JSON pointer (RFC 6901).
-    fn pointer(&self) -> String {
-        let Memory {
-            frames,
-            members,
-            names,
-            ..
-        } = &*self.memory;
-        let mut ends = frames.iter().skip(1).map(|frame| frame.members);
-        frames.iter().fold(String::new(), |pointer, frame| {
-            let end = ends.next().unwrap_or(members.len());
-            match frame.kind {
-                Kind::Array(_) => format!("{pointer}/{}", frame.elements.saturating_sub(1)),
-                Kind::Object => match members[frame.members..end].last() {
-                    Some(member) => push_token(pointer, &names[member.name.clone()]),
-                    None => pointer,
-                },
-            }
-        })
-    }
-}
-
-/// Appends one reference token to a JSON pointer.
-pub(crate) fn push_token(mut pointer: String, token: &str) -> String {
-    pointer.push('/');
-    for letter in token.chars() {
-        match letter {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            _ => pointer.push(letter),
-        }
-    }
-    pointer
 }
 
 /// How deep a value may be nested, as in `serde_json`.

@@ -95,9 +95,15 @@ impl Plan {
         Ok(())
     }
 
+    /// Whether every value counts as it is.
+    pub(crate) fn is_empty(&self) -> bool {
+        let whole = self.empty_is_absent || self.null_is_absent || self.only_declared;
+        self.nodes.is_empty() && !whole
+    }
+
     /// The place of the member `name`, if it counts.
     pub(crate) fn child(&self, parent: Slot, name: &str) -> Option<Slot> {
-        if self.nodes.is_empty() {
+        if self.is_empty() {
             return Some(parent);
         }
         let covered = parent.covered || self.decision(parent).is_some();
