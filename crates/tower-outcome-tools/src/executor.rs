@@ -39,7 +39,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tower_outcome::Context;
-use tower_outcome_core::ledger::{EntryKey, Ledger, LedgerError, Owner};
+use tower_outcome_core::ledger::{Entry, EntryKey, Ledger, Owner};
 use tower_outcome_core::{Code, Conclusion, Envelope, Error, Intent};
 use tower_service::Service;
 
@@ -47,6 +47,7 @@ use crate::tool::{Kind, Tool};
 use crate::tool_call::ToolCall;
 
 mod admission;
+mod doubts;
 mod fold;
 mod nested;
 mod read;
@@ -79,8 +80,9 @@ struct Config {
 /// What runs in this process.
 #[derive(Default)]
 struct State {
-    twins: twins::Twins,
+    doubts: doubts::Doubts,
     nested: nested::Nests,
+    twins: twins::Twins,
 }
 
 impl Executor {
@@ -111,7 +113,7 @@ impl Executor {
 
     /// Gives each call `limit` to end, waiting for a permit included.
     ///
-    /// A call in doubt may take [`GRACE`] and one answer of the ledger more.
+    /// A call in doubt may take twice [`GRACE`] and one answer of the ledger more.
     #[must_use]
     pub const fn with_deadline(mut self, limit: Duration) -> Self {
         self.config.deadline = limit;
@@ -162,9 +164,9 @@ impl Executor {
             Err(error) => return invalid(&error),
         };
         let key = EntryKey::of(&intent);
-        let envelope = match self.config.ledger.read(&key).await {
+        let envelope = match self.read(&key).await {
             Ok(entry) => replay::status(entry.as_ref(), intent.fingerprint()),
-            Err(error) => unasked(&error),
+            Err(refused) => refused,
         };
         envelope.with_key(intent.key())
     }
@@ -187,6 +189,18 @@ impl Executor {
         match run.tool.kind() {
             Kind::Read => ResponseFuture::new(read::run(run)),
             Kind::Opaque | Kind::Write => ResponseFuture::new(task::shielded(run)),
+        }
+    }
+
+    /// A row, or the answer to a call about which the ledger could not be asked.
+    async fn read(&self, key: &EntryKey) -> Result<Option<Entry>, Envelope> {
+        let doubts = &self.state.doubts;
+        match self.config.ledger.read(key).await {
+            Ok(entry) => {
+                doubts.learn(key, entry.as_ref());
+                Ok(entry)
+            }
+            Err(error) => Err(narrow(doubts.unasked(key, &error))),
         }
     }
 
@@ -273,12 +287,6 @@ struct Run {
 
 fn invalid(error: &Error) -> Envelope {
     Envelope::new(error.code()).with_detail(&error.to_string())
-}
-
-/// A ledger that could not be asked keeps a call from being made.
-fn unasked(error: &LedgerError) -> Envelope {
-    tracing::warn!(%error, "the ledger could not be asked about a tool call");
-    Envelope::new(Conclusion::new(error.code()).for_this_call())
 }
 
 fn narrow(code: Code) -> Envelope {

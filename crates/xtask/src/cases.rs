@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde_json::Value;
 
 mod keys;
+mod replies;
 mod sf;
 
 /// What one run of a case file came to.
@@ -31,6 +32,7 @@ pub(crate) fn run(kind: &str, file: &Path) -> ExitCode {
     };
     let report = match kind {
         "keys" => keys::run(&text),
+        "replies" => replies::run(&text),
         "sf" => sf::run(&text),
         _ => Err(format!("no cases of the kind {kind:?}")),
     };

@@ -9,9 +9,9 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tower_outcome_core::ledger::{EntryKey, State};
 use tower_outcome_core::{Code, Envelope};
 
+use super::Run;
 use super::replay::{Stands, stands};
 use super::twins::{Leader, Met};
-use super::{Run, unasked};
 
 /// A call on its way to its claim.
 pub(super) struct Admission<'a> {
@@ -106,10 +106,10 @@ impl<'a> Admission<'a> {
     }
 
     async fn stands(&self) -> Stands {
-        match self.run.executor.config.ledger.read(&self.key).await {
+        match self.run.executor.read(&self.key).await {
             Ok(None) => Stands::Open,
             Ok(Some(entry)) => stands(&entry, self.run.intent.fingerprint()),
-            Err(error) => Stands::Ended(unasked(&error)),
+            Err(refused) => Stands::Ended(refused),
         }
     }
 
@@ -117,8 +117,8 @@ impl<'a> Admission<'a> {
     async fn lower_occurrence(&self) -> Option<Envelope> {
         for lower in (0..self.run.intent.occurrence()).rev() {
             let key = EntryKey::of(&self.run.intent.clone().with_occurrence(lower));
-            let code = match self.run.executor.config.ledger.read(&key).await {
-                Err(error) => return Some(unasked(&error)),
+            let code = match self.run.executor.read(&key).await {
+                Err(refused) => return Some(refused),
                 Ok(entry) => match entry.map(|entry| entry.state) {
                     Some(State::Claimed | State::Dispatching) => Code::AlreadyInProgress,
                     Some(State::Unknown) => Code::StillConfirming,

@@ -94,6 +94,9 @@ impl Settling {
         let folded = self.fold(word);
         let seen = self.context.gate().look();
         let conclusion = self.row.settle(&folded, seen).await;
+        if conclusion.outcome() == Outcome::Unknown {
+            self.state.doubts.note(&self.row.key);
+        }
         let mut envelope = Envelope::new(conclusion);
         if let Some(data) = folded.data {
             envelope = envelope.with_data(data);

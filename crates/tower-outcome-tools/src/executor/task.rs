@@ -14,7 +14,7 @@ use super::nested::Nested;
 use super::row::Row;
 use super::settling::{Settling, end};
 use super::twins::Leader;
-use super::{GRACE, Run, narrow, replay, unasked};
+use super::{GRACE, Run, narrow, replay};
 
 /// Runs a call in a task of its own and waits for its answer.
 pub(super) async fn shielded(mut run: Run) -> Envelope {
@@ -193,7 +193,10 @@ async fn claim(
     let claimed = match answer {
         Ok(Answer::Granted(grant)) => Claimed::Granted(row(grant.epoch), grant.generation),
         Ok(other) => replay::answered(other).map_or(Claimed::InProgress, Claimed::Answered),
-        Err(error) => Claimed::Answered(unasked(&error)),
+        Err(error) => {
+            let code = run.executor.state.doubts.unasked(&key, &error);
+            Claimed::Answered(narrow(code))
+        }
     };
     Some((teller, claimed))
 }
@@ -225,7 +228,9 @@ async fn work(
             word.unwrap_or(Word::Running)
         }
     };
-    settling.settle_within(GRACE).await;
+    if !matches!(word, Word::Running) {
+        settling.settle_within(GRACE).await;
+    }
     let envelope = settling.conclude(&word).await;
     let in_doubt = envelope.outcome() == Outcome::Unknown && envelope.code() != Code::Partial;
     teller.tell(envelope);

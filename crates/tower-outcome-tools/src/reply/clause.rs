@@ -174,12 +174,6 @@ impl<'a> Sentence<'a> {
         !piece.has_predicate && !self.is_elliptic(piece) && !self.is_topic(piece)
     }
 
-    /// Whether the clause ends in a word that makes a condition of it.
-    fn ends_with_condition(&self, clause: &Clause) -> bool {
-        let mut hits = self.hits(clause.start, clause.end);
-        hits.any(|hit| (hit.is(Role::If) || hit.is(Role::When)) && hit.is_postposed())
-    }
-
     /// "but not A-1002".
     pub(crate) fn is_elliptic(&self, piece: &Clause) -> bool {
         let mut hits = self

@@ -93,12 +93,12 @@ async fn a_second_write_does_not_leave_after_the_deadline() {
 async fn a_caller_that_leaves_before_anything_left_frees_the_claim() {
     let bench = Bench::start().await;
     let (started, held) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (start, hold) = (Arc::clone(&started), Arc::clone(&held));
+    let (start, go) = (Arc::clone(&started), Arc::clone(&held));
     let tool = bench.tool("refund", move |writer, arguments| {
-        let (start, hold) = (Arc::clone(&start), Arc::clone(&hold));
+        let (start, go) = (Arc::clone(&start), Arc::clone(&go));
         async move {
             start.notify_one();
-            hold.notified().await;
+            go.notified().await;
             Ok(writer.write("/refunds", &arguments).await?)
         }
     });

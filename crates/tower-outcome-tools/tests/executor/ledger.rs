@@ -168,3 +168,55 @@ async fn a_refusal_is_failed_only_once_it_is_taken_down() {
     is(&envelope, Outcome::Failed, Code::HandlerError);
     assert_eq!(envelope.retry(), tower_outcome::Retry::Later);
 }
+
+/// A ledger that can be unplugged.
+struct Unplugged<L>(L, Arc<std::sync::atomic::AtomicBool>);
+
+impl<L: Ledger> Unplugged<L> {
+    fn answer<'a, T: Send + 'a>(&self, answer: LedgerFuture<'a, T>) -> LedgerFuture<'a, T> {
+        if self.1.load(std::sync::atomic::Ordering::SeqCst) {
+            return Box::pin(async { Err(LedgerError::unavailable(BoxError::from("no power"))) });
+        }
+        answer
+    }
+}
+
+impl<L: Ledger> Ledger for Unplugged<L> {
+    fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
+        self.answer(self.0.apply(key, event))
+    }
+
+    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
+        self.answer(self.0.read(key))
+    }
+
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+        self.answer(self.0.unresolved(limit))
+    }
+}
+
+#[tokio::test]
+async fn without_its_ledger_a_call_sends_nothing_and_a_known_doubt_stays_one() {
+    let bench = Bench::scripted([crate::support::failing()]).await;
+    let unplugged = Arc::<std::sync::atomic::AtomicBool>::default();
+    let ledger = Unplugged(Arc::clone(&bench.ledger), Arc::clone(&unplugged));
+    let executor = Executor::new(ledger).with_tool(bench.refund());
+    is(
+        &executor.run(call("refund")).await,
+        Outcome::Unknown,
+        Code::ServerError,
+    );
+    unplugged.store(true, std::sync::atomic::Ordering::SeqCst);
+    is(
+        &executor.run(call("refund")).await,
+        Outcome::Unknown,
+        Code::StillConfirming,
+    );
+    let other = tower_outcome_tools::ToolCall::new("acme", "refund", serde_json::json!({}));
+    is(
+        &executor.run(other).await,
+        Outcome::Failed,
+        Code::StoreUnavailable,
+    );
+    assert_eq!(bench.billing.received().len(), 1);
+}
