@@ -118,7 +118,7 @@ const LINE_LIMIT: usize = 8 * 1024;
 
 #[cfg(test)]
 mod tests {
-    use super::{BodyReader, Reader};
+    use super::{BodyReader, LINE_LIMIT, Reader};
 
     #[test]
     fn chunks_are_read_in_pieces_of_any_size_and_never_beyond_their_end() {
@@ -136,13 +136,16 @@ mod tests {
 
     #[test]
     fn broken_chunks_are_refused() {
-        for sent in [
+        let endless = format!("1;{}", "x".repeat(LINE_LIMIT));
+        let broken = [
             "x\r\n",
             "+1\r\n",
             "1\n",
             "1\r\nab\n",
             "fffffffffffffffff\r\n",
-        ] {
+            &endless,
+        ];
+        for sent in broken {
             let mut reader = BodyReader::chunked();
             let mut rest = sent.as_bytes();
             let broken = loop {
