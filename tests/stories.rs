@@ -8,6 +8,10 @@ mod answers;
 #[path = "../examples/refund_agent/claims.rs"]
 mod claims;
 #[path = "../examples/refund_agent/leavers.rs"]
+#[expect(
+    dead_code,
+    reason = "the killed agent is played by the example's own program"
+)]
 mod leavers;
 #[path = "../examples/refund_agent/repeats.rs"]
 mod repeats;

@@ -90,9 +90,7 @@ impl Agent {
 
     /// The same, taken down in the story.
     pub(crate) async fn refund_in(&self, story: &mut Ours, arguments: Value) -> Envelope {
-        story
-            .timeline
-            .push(format!("the model calls refund {arguments}"));
+        story.note(format!("the model calls refund {arguments}"));
         let envelope = self.refund(arguments).await;
         story.take(envelope.clone());
         envelope
@@ -109,7 +107,7 @@ impl Agent {
             .pass()
             .await?;
         let confirmed = report.confirmed;
-        story.timeline.push(format!(
+        story.note(format!(
             "the reconciler asks billing: {confirmed} confirmed"
         ));
         story.expect(confirmed == 1, "the reconciler did not confirm the refund");
@@ -137,7 +135,7 @@ pub(crate) async fn close(
     billing: &Billing,
 ) -> Result<Ours, Failure> {
     story.commits = billing.commits();
-    story.timeline.push("billing:".to_owned());
+    story.note("billing:");
     let events = billing.timeline();
     story
         .timeline
@@ -145,10 +143,8 @@ pub(crate) async fn close(
     if let Ok(intent) = rules().intent(&world.scope, &order_7()) {
         let key = EntryKey::of(&intent);
         let entry = world.ledger.read(&key).await?;
-        story.timeline.push("the ledger's row:".to_owned());
-        story
-            .timeline
-            .push(entry.as_ref().map_or_else(|| "  none".to_owned(), row));
+        story.note("the ledger's row:");
+        story.note(entry.as_ref().map_or_else(|| "  none".to_owned(), row));
         story.row = Some(key);
     }
     Ok(story)

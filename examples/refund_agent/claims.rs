@@ -41,9 +41,9 @@ async fn claimed(world: World) -> Result<Ours, Failure> {
 
     let actions = [Action::new("refund", envelope.outcome()).with_resource("7")];
     let verdict = CHECKER.check(CLAIM, &actions);
-    story.timeline.push(format!("the model replies: {CLAIM}"));
+    story.note(format!("the model replies: {CLAIM}"));
     for flag in verdict.flags() {
-        story.timeline.push(format!(
+        story.note(format!(
             "the checker flags {:?}: {}",
             flag.reason, flag.sentence
         ));

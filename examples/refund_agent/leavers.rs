@@ -72,9 +72,7 @@ async fn tab_closed(world: World) -> Result<Ours, Failure> {
         _ = agent.refund(order_7()) => story.expect(false, "the call ended by itself"),
         () = billing.wait_commits(1) => {}
     }
-    story
-        .timeline
-        .push("the customer closes the tab; the call's future is dropped".to_owned());
+    story.note("the customer closes the tab; the call's future is dropped");
     billing.release();
     let envelope = agent.refund_in(&mut story, order_7()).await;
     story.tell(envelope.outcome());
@@ -111,9 +109,7 @@ async fn killed(world: World, look_up: LookUp) -> Result<Ours, Failure> {
     billing.wait_commits(1).await;
     agent.kill().await?;
     let mut story = Ours::default();
-    story
-        .timeline
-        .push("the agent's process is killed after the send".to_owned());
+    story.note("the agent's process is killed after the send");
 
     let impatient = Setting {
         patience: Duration::from_millis(100),

@@ -13,6 +13,7 @@ use tower_outcome_sqlite::SqliteLedger;
 
 mod agent;
 mod answers;
+mod attempts;
 mod claims;
 mod flags;
 mod leavers;
@@ -34,6 +35,7 @@ async fn main() -> ExitCode {
         let words: Vec<String> = words.skip(1).collect();
         return done(be_the_agent(&words).await);
     }
+    attempts::capture();
     let flags = match Flags::parse(words) {
         Ok(flags) => flags,
         Err(error) => {

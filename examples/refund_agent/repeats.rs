@@ -81,9 +81,7 @@ async fn at_once(world: World) -> Result<Ours, Failure> {
     billing.script([Step::CommitThenHold]);
     let agent = Agent::new(&world, &billing.url(), Setting::default().in_no_hurry())?;
     let mut story = Ours::default();
-    story
-        .timeline
-        .push("the model calls refund twice in one turn".to_owned());
+    story.note("the model calls refund twice in one turn");
     let (first, second, ()) =
         tokio::join!(agent.refund(order_7()), agent.refund(order_7()), async {
             billing.wait_commits(1).await;

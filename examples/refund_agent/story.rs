@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use tower_outcome_core::ledger::EntryKey;
 use tower_outcome_core::{Envelope, Outcome};
@@ -69,11 +69,17 @@ impl Ours {
         self.envelopes.iter().map(word).collect()
     }
 
+    /// Adds a line, after the attempts that were made before it.
+    pub(crate) fn note(&mut self, line: impl Into<String>) {
+        let attempts = std::mem::take(&mut *attempts());
+        self.timeline.extend(attempts);
+        self.timeline.push(line.into());
+    }
+
     /// Takes an answer of the tool down.
     pub(crate) fn take(&mut self, envelope: Envelope) {
-        self.timeline
-            .push(format!("it is told {}", word(&envelope)));
-        self.timeline.push(format!("  {}", envelope.to_json()));
+        self.note(format!("it is told {}", word(&envelope)));
+        self.note(format!("  {}", envelope.to_json()));
         self.envelopes.push(envelope);
     }
 
@@ -81,8 +87,7 @@ impl Ours {
     pub(crate) fn tell(&mut self, outcome: Outcome) {
         let action = Action::new("refund", outcome).with_resource("7");
         self.reply = CHECKER.summary(&[action]);
-        self.timeline
-            .push(format!("the customer reads: {}", self.reply));
+        self.note(format!("the customer reads: {}", self.reply));
     }
 
     /// Holds the story to something beside commits and words.
@@ -103,6 +108,13 @@ impl Story {
         ours.commits == self.commits && ours.words() == self.words && ours.faults.is_empty()
     }
 }
+
+/// What the client has reported of its attempts and nobody has taken down yet.
+pub(crate) fn attempts() -> MutexGuard<'static, Vec<String>> {
+    ATTEMPTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+static ATTEMPTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 pub(crate) fn word(envelope: &Envelope) -> String {
     format!("{}/{}", envelope.outcome(), envelope.code())

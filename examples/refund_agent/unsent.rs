@@ -136,9 +136,7 @@ async fn backoff(world: World) -> Result<Ours, Failure> {
     let watch = Duration::from_secs(5);
     let late = tokio::time::timeout(watch, billing.wait_for(|_| true)).await;
     story.expect(late.is_err(), "something left after `failed` was said");
-    story
-        .timeline
-        .push("for 5 s nothing arrives at billing".to_owned());
+    story.note("for 5 s nothing arrives at billing");
 
     let envelope = agent.refund_in(&mut story, order_7()).await;
     story.tell(envelope.outcome());

@@ -155,7 +155,7 @@ impl KeyedRetry {
         } else {
             unsent && self.retries_unsent && !call.is_tainted()
         };
-        tracing::debug!(route = call.route(), %code, attempt = self.made, again, "attempt ended");
+        tracing::debug!(route = call.route(), %code, attempt = self.made, again, "retry decided");
         again
     }
 }

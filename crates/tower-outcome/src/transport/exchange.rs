@@ -227,6 +227,7 @@ impl Write {
             Some(_) => Code::ResponseLost,
         };
         self.attempt.finish(code, unsent || refused);
+        self.report(code);
         let answer = Error::new(code);
         match error {
             Some(error) => answer.with_source(error),
@@ -234,9 +235,17 @@ impl Write {
         }
     }
 
+    fn report(&self, code: Code) {
+        let route = self.call.route();
+        let number = self.call.attempts();
+        tracing::debug!(route, number, %code, "attempt ended");
+    }
+
     fn answered<B>(&self, parts: Parts, body: Collected<B>) -> Response<ReplyBody<B>> {
         let body_lost = matches!(body, Collected::Lost);
-        self.attempt.answered(self.judge(&parts, body_lost));
+        let code = self.judge(&parts, body_lost);
+        self.attempt.answered(code);
+        self.report(code);
         let body = match body {
             Collected::Lost => ReplyBody::Lost,
             Collected::Rest { start, rest } => ReplyBody::Wire {
