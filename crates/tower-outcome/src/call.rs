@@ -251,7 +251,11 @@ impl Call {
 
     fn may_have_left(&self) -> bool {
         let progress = self.progress();
-        progress.grant.is_some_and(|grant| grant.maybe_sent) || any_left(&progress.attempts)
+        // What passed the gate without an attempt of ours was sent by somebody else's transport.
+        let unaccounted = progress.attempts.is_empty() && self.look() != Seen::Never;
+        unaccounted
+            || progress.grant.is_some_and(|grant| grant.maybe_sent)
+            || any_left(&progress.attempts)
     }
 
     /// Ends the call: nothing of it leaves from here on.

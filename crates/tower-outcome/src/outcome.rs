@@ -73,6 +73,7 @@ impl<S> Layer<S> for OutcomeLayer {
         OutcomeService {
             inner,
             layer: self.clone(),
+            unready: None,
         }
     }
 }
@@ -80,10 +81,21 @@ impl<S> Layer<S> for OutcomeLayer {
 /// Ends every call in a verdict.
 ///
 /// See the [module docs](self).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct OutcomeService<S> {
     inner: S,
     layer: OutcomeLayer,
+    unready: Option<Error>,
+}
+
+impl<S: Clone> Clone for OutcomeService<S> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            layer: self.layer.clone(),
+            unready: None,
+        }
+    }
 }
 
 impl<S> OutcomeService<S> {
@@ -109,20 +121,28 @@ where
     type Error = Infallible;
     type Future = ResponseFuture<S::Future>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        // The layer below that bounds the call, `Deadline`, waits for readiness inside the call. An
-        // error of readiness would have no verdict to go into here.
+    /// An error of readiness is the verdict of the next call: nowhere else is there a place for it.
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        let ready = ready!(self.inner.poll_ready(cx));
+        self.unready = ready
+            .err()
+            .map(|error| Error::from_box(error.into(), Code::NotSent));
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
-        match self.record(&mut request) {
-            Ok(call) => ResponseFuture {
+        match (self.record(&mut request), self.unready.take()) {
+            (Ok(call), None) => ResponseFuture {
                 inner: Some(self.inner.call(request)),
                 call,
                 refused: None,
             },
-            Err(error) => ResponseFuture {
+            (Ok(call), Some(error)) => ResponseFuture {
+                inner: None,
+                call,
+                refused: Some(error),
+            },
+            (Err(error), _) => ResponseFuture {
                 inner: None,
                 call: None,
                 refused: Some(error),
