@@ -1,5 +1,6 @@
 //! The answer's body: collected for writes, left on the wire for reads.
 
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -11,7 +12,6 @@ use tower_outcome_core::BoxError;
 ///
 /// The answer to a write is read under a cap before anybody sees it, so that retry and ledger can
 /// judge it; longer answers and the answers to reads stay on the wire.
-#[derive(Debug)]
 pub enum ReplyBody<B> {
     /// The head came and the body was lost.
     Lost,
@@ -52,6 +52,16 @@ impl<B> ReplyBody<B> {
                 rest: map(rest),
             },
         }
+    }
+}
+
+impl<B> fmt::Debug for ReplyBody<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lost => "Lost",
+            Self::Whole { .. } => "Whole",
+            Self::Wire { .. } => "Wire",
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! How a call ended, with the answer if there is one.
 
+use std::fmt;
+
 use http::Response;
 use serde_json::Value;
 use tower_outcome_core::{Code, Conclusion, Envelope, IdempotencyKey, Outcome};
@@ -7,7 +9,6 @@ use tower_outcome_core::{Code, Conclusion, Envelope, IdempotencyKey, Outcome};
 use crate::{Error, ReplyBody};
 
 /// How a call ended.
-#[derive(Debug)]
 #[must_use = "the word says whether anything happened"]
 pub struct Verdict<T> {
     conclusion: Conclusion,
@@ -88,6 +89,17 @@ impl<T> Verdict<T> {
     #[must_use]
     pub fn into_reply(self) -> Option<T> {
         self.reply
+    }
+}
+
+impl<T> fmt::Debug for Verdict<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verdict")
+            .field("conclusion", &self.conclusion)
+            .field("detail", &self.detail)
+            .field("key", &self.key)
+            .field("answered", &self.reply.is_some())
+            .finish()
     }
 }
 
