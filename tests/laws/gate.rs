@@ -1,0 +1,198 @@
+//! Laws 1 and 2: who seals first is right for good.
+
+use std::time::Duration;
+
+use tower::buffer::BufferLayer;
+use tower::limit::ConcurrencyLimitLayer;
+use tower::retry::RetryLayer;
+use tower::{Service as _, ServiceBuilder, ServiceExt as _};
+use tower_outcome::transport::Wire;
+use tower_outcome::{
+    Client, Code, Context, DeadlineLayer, Gate, KeyLayer, KeyedRetry, Outcome, OutcomeLayer,
+    Profile, Seen, ShieldLayer, Stack,
+};
+use tower_outcome_core::ledger::State;
+use tower_outcome_testkit::{Billing, Refusing, Reply, Step};
+
+use crate::clients::{hyper, over_each, write};
+use crate::ledger::Watched;
+use crate::signal::on_signal;
+use crate::{DEADLINE, intent};
+use tower_outcome::RequestExt as _;
+
+/// The first attempt is refused, the deadline falls into the wait, and the port opens before the
+/// wait is over.
+#[tokio::test]
+async fn law_1_a_second_attempt_never_leaves_once_its_call_failed() {
+    let refusing = Refusing::start().unwrap();
+    let (policy, mut signal) = on_signal();
+    let client = Client::new(
+        ServiceBuilder::new()
+            .layer(OutcomeLayer::new())
+            .layer(DeadlineLayer::new(DEADLINE))
+            .layer(ShieldLayer::new())
+            .layer(KeyLayer::new())
+            .layer(RetryLayer::new(policy))
+            .service(Wire::hyper(hyper())),
+    );
+
+    let verdict = client.send(write(&refusing.url())).await;
+    assert_eq!(verdict.code(), Code::TimeoutBeforeSend);
+    let call = signal.first_ended().await;
+
+    let billing = refusing.open().unwrap();
+    signal.go();
+    assert_eq!(call.settled().await.outcome(), Outcome::Failed);
+    assert_eq!(call.look(), Seen::Never);
+    assert_eq!(billing.timeline(), []);
+}
+
+#[tokio::test]
+async fn law_1_the_wait_between_two_attempts_ends_with_the_call() {
+    for which in 0..2 {
+        let ledger = Watched::new();
+        let billing = Billing::start().await.unwrap();
+        let busy = Reply::new(503).with_header("retry-after", "300");
+        billing.script([Step::AnswerWith(busy)]);
+        let stack = Stack::new()
+            .with_deadline(DEADLINE)
+            .with_ledger(ledger.clone())
+            .with_profile(Profile::idempotency_key());
+        let (client, stack) = over_each(&stack).into_iter().nth(which).unwrap();
+
+        let verdict = stack
+            .send(write(&billing.url()).with_intent(intent()))
+            .await;
+        assert_eq!(verdict.code(), Code::TimeoutAfterSend, "{client}");
+        // Settled now, and not when the five minutes are over.
+        ledger.wait_for(&intent(), State::Unknown).await;
+        assert_eq!(billing.received().len(), 1, "{client}");
+    }
+}
+
+#[tokio::test]
+async fn law_1_a_call_that_fails_in_its_wait_says_failed_and_stays_at_home() {
+    for (client, stack) in over_each(
+        &Stack::new()
+            .with_deadline(DEADLINE)
+            .with_profile(Profile::idempotency_key())
+            .with_retry(KeyedRetry::new(u32::MAX).with_first_delay(Duration::from_secs(5))),
+    ) {
+        let refusing = Refusing::start().unwrap();
+        let verdict = stack
+            .send(write(&refusing.url()).with_intent(intent()))
+            .await;
+        assert_eq!(verdict.code(), Code::TimeoutBeforeSend, "{client}");
+        let billing = refusing.open().unwrap();
+        let verdict = stack.send(write(&billing.url())).await;
+        assert_eq!(verdict.code(), Code::Done, "{client}");
+        assert_eq!(billing.received().len(), 1, "{client}");
+    }
+}
+
+/// A queue below that comes round to the request after `failed` was said.
+#[tokio::test]
+async fn law_1_a_queued_request_never_leaves_once_its_call_failed() {
+    let billing = Billing::start_without_keys().await.unwrap();
+    billing.script([Step::CommitThenHold]);
+    let client = Client::new(
+        ServiceBuilder::new()
+            .layer(OutcomeLayer::new())
+            .layer(DeadlineLayer::new(DEADLINE))
+            .layer(ShieldLayer::new())
+            .layer(BufferLayer::new(8))
+            .layer(ConcurrencyLimitLayer::new(1))
+            .service(Wire::hyper(hyper())),
+    );
+
+    let first = client.send(write(&billing.url()));
+    let second = async {
+        billing.wait_commits(1).await;
+        client.send(write(&billing.url())).await
+    };
+    let (first, second) = tokio::join!(first, second);
+    assert_eq!(first.code(), Code::TimeoutAfterSend);
+    assert_eq!(second.code(), Code::TimeoutBeforeSend);
+
+    // The queue is in order: once the third was answered, the second has had its turn.
+    billing.release();
+    let third = client.send(write(&billing.url())).await;
+    assert_eq!(third.code(), Code::Done);
+    assert_eq!(billing.received().len(), 2);
+}
+
+#[tokio::test]
+async fn law_1_a_call_that_its_caller_dropped_in_a_queue_never_leaves() {
+    let billing = Billing::start_without_keys().await.unwrap();
+    billing.script([Step::CommitThenHold]);
+    let client = Client::new(
+        ServiceBuilder::new()
+            .layer(OutcomeLayer::new())
+            .layer(DeadlineLayer::new(Duration::from_secs(60)))
+            .layer(ShieldLayer::new())
+            .layer(BufferLayer::new(8))
+            .layer(ConcurrencyLimitLayer::new(1))
+            .service(Wire::hyper(hyper())),
+    );
+
+    let mut first = tokio_test::task::spawn(client.send(write(&billing.url())));
+    tokio_test::assert_pending!(first.poll());
+    billing.wait_commits(1).await;
+    let mut second = tokio_test::task::spawn(client.send(write(&billing.url())));
+    tokio_test::assert_pending!(second.poll());
+    drop(second);
+
+    billing.release();
+    let third = client.send(write(&billing.url())).await;
+    assert_eq!(third.code(), Code::Done);
+    assert_eq!(billing.received().len(), 2);
+}
+
+#[tokio::test]
+async fn law_1_no_write_of_a_tool_call_leaves_after_the_call_has_ended() {
+    for (client, stack) in over_each(&Stack::new()) {
+        let billing = Billing::start().await.unwrap();
+        let gate = Gate::new();
+        let context = Context::new(&intent(), 0, gate.clone());
+        let first = context
+            .clone()
+            .scope(stack.send(write(&billing.url())))
+            .await;
+        assert_eq!(first.code(), Code::Done, "{client}");
+
+        assert_eq!(gate.seal(), Seen::Left, "{client}");
+        let spawned = context.step("second").scope(async move {
+            let verdict = stack.send(write(&billing.url())).await;
+            (verdict.outcome(), billing.received().len())
+        });
+        let (outcome, received) = tokio::spawn(spawned).await.unwrap();
+        assert_eq!(outcome, Outcome::Failed, "{client}");
+        assert_eq!(received, 1, "{client}");
+    }
+}
+
+/// A child that has not left when the tool call ends is taken back, and that is proof.
+#[tokio::test]
+async fn law_2_a_request_passes_the_gate_before_it_is_polled() {
+    macro_rules! check {
+        ($wire:expr) => {{
+            let billing = Billing::start().await.unwrap();
+            let gate = Gate::new();
+            let context = Context::new(&intent(), 0, gate.clone());
+            let mut service = ServiceBuilder::new()
+                .layer(OutcomeLayer::new())
+                .service($wire);
+            service.ready().await.unwrap();
+            let request = write(&billing.url());
+            let answer = context.scope(async { service.call(request) }).await;
+
+            assert_eq!(gate.seal(), Seen::InFlight);
+            let Ok(verdict) = answer.await;
+            assert_eq!(verdict.outcome(), Outcome::Failed);
+            assert_eq!(gate.look(), Seen::Never);
+            assert_eq!(billing.received(), []);
+        }};
+    }
+    check!(Wire::hyper(hyper()));
+    check!(Wire::reqwest(reqwest::Client::new()));
+}
