@@ -107,7 +107,7 @@ pub(super) fn fold(evidence: &Evidence<'_>) -> Folded {
         (_, false, failed) => refused(evidence, failed, value),
         (Word::Ok(_), true, None) => Folded::new(proof(&evidence.parts)).with_data(value),
         _ if evidence.is_settled_by_promise() => Folded::new(proof(&evidence.parts)),
-        _ => partial(evidence, value),
+        _ => partial(evidence, value.as_ref()),
     }
 }
 
@@ -169,7 +169,7 @@ fn in_doubt(word: &Word) -> Option<Conclusion> {
 }
 
 /// Something happened, and not all of it.
-fn partial(evidence: &Evidence<'_>, value: Option<Value>) -> Folded {
+fn partial(evidence: &Evidence<'_>, value: Option<&Value>) -> Folded {
     let line = |part: &Part| {
         json!({
             "write": part.name,

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tower_outcome::context::Recorder;
-use tower_outcome_core::ledger::{Ending, EntryKey, Event, Ledger, LedgerFuture, WriteRecord};
+use tower_outcome_core::ledger::{
+    Ending, EntryKey, Event, Ledger, LedgerError, LedgerFuture, WriteRecord,
+};
 use tower_outcome_core::{Code, Conclusion, Gate, Outcome, Seen};
 
 use super::fold::Folded;
@@ -54,8 +56,8 @@ impl Row {
     pub(super) async fn release(&self, conclusion: Conclusion) -> Conclusion {
         let (epoch, code) = (self.epoch, conclusion.code());
         let released = Event::Release { epoch, code };
-        match self.ledger.apply(&self.key, released).await {
-            Ok(_) => conclusion,
+        match self.apply(released).await {
+            Ok(()) => conclusion,
             // Another owner may have sent in the meantime, for all that is known here.
             Err(error) if error.is_fenced() || self.asked_at.elapsed() >= self.lease => {
                 Code::StillConfirming.into()
@@ -64,11 +66,17 @@ impl Row {
         }
     }
 
+    /// A ledger that hangs must not keep the caller waiting, nor the write.
+    async fn apply(&self, event: Event) -> Result<(), LedgerError> {
+        let applied = timeout(LEDGER_LIMIT, self.ledger.apply(&self.key, event));
+        applied.await.map_err(LedgerError::unavailable)?.map(drop)
+    }
+
     async fn take_down(&self, ending: Ending) -> bool {
         let epoch = self.epoch;
         let settled = Event::Settle { epoch, ending };
-        match self.ledger.apply(&self.key, settled).await {
-            Ok(_) => true,
+        match self.apply(settled).await {
+            Ok(()) => true,
             Err(error) => {
                 // The lease ends, and the entry is in doubt by itself.
                 tracing::warn!(%error, "the ledger did not take down what became of a tool call");
@@ -87,12 +95,16 @@ impl Recorder for Row {
             sends_for: self.lease,
         };
         Box::pin(async move {
-            match self.ledger.apply(&self.key, sent).await {
+            match self.apply(sent).await {
                 // The call has ended and its row has moved on. The sealed gate keeps the write at
                 // home, and the word for that is surer than the ledger's refusal.
                 Err(_) if self.gate.is_sealed() => Ok(()),
-                taken_down => taken_down.map(drop),
+                taken_down => taken_down,
             }
         })
     }
 }
+
+/// For how long one answer of the ledger is waited for. One that comes later may still have taken
+/// effect, as after any error.
+const LEDGER_LIMIT: Duration = Duration::from_secs(5);
