@@ -6,7 +6,6 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context as TaskContext, Poll};
 
 use futures_util::task::AtomicWaker;
 use http::{Method, Request};
@@ -19,9 +18,11 @@ use crate::profile::Profile;
 use crate::{Error, OutcomeBody};
 
 mod attempt;
+mod ending;
 mod key;
 
 pub(crate) use attempt::{Attempt, Probe};
+pub(crate) use ending::End;
 pub(crate) use key::CallKey;
 
 /// The record of one write. Cloning shares it.
@@ -52,31 +53,6 @@ struct Progress {
     interim: Option<Conclusion>,
     settled: Option<Conclusion>,
     told: Option<Conclusion>,
-}
-
-/// Why a call ended before an answer came.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum End {
-    /// The caller went away.
-    Cancelled,
-    /// Its time ran out.
-    Deadline,
-}
-
-impl End {
-    const fn unsent(self) -> Code {
-        match self {
-            Self::Cancelled => Code::CancelledBeforeSend,
-            Self::Deadline => Code::TimeoutBeforeSend,
-        }
-    }
-
-    const fn sent(self) -> Code {
-        match self {
-            Self::Cancelled => Code::ResponseLost,
-            Self::Deadline => Code::TimeoutAfterSend,
-        }
-    }
 }
 
 impl Call {
@@ -247,146 +223,6 @@ impl Call {
         let progress = self.progress();
         let earlier = progress.attempts.len().saturating_sub(1);
         any_left(&progress.attempts[..earlier])
-    }
-
-    fn may_have_left(&self) -> bool {
-        let progress = self.progress();
-        // What passed the gate without an attempt of ours was sent by somebody else's transport.
-        let unaccounted = progress.attempts.is_empty() && self.look() != Seen::Never;
-        unaccounted
-            || progress.grant.is_some_and(|grant| grant.maybe_sent)
-            || any_left(&progress.attempts)
-    }
-
-    /// Ends the call: nothing of it leaves from here on.
-    pub(crate) fn end(&self, end: End) -> Seen {
-        // The reason first: whoever is woken by the seal asks for it.
-        self.progress().end.get_or_insert(end);
-        self.record.gate.seal()
-    }
-
-    pub(crate) fn ended(&self) -> Option<End> {
-        self.progress().end.or_else(|| {
-            let sealed = self.record.context.as_ref()?.gate().is_sealed();
-            sealed.then_some(End::Deadline)
-        })
-    }
-
-    /// The code for an attempt that could not be made because the call has ended.
-    pub(crate) fn unsent_code(&self) -> Code {
-        self.ended().map_or(Code::NotSent, End::unsent)
-    }
-
-    /// The code for an attempt that was given up because the call has ended.
-    pub(crate) fn lost_code(&self) -> Code {
-        let proven = self
-            .progress()
-            .attempts
-            .last()
-            .and_then(|it| it.done_by_head());
-        proven.unwrap_or_else(|| self.ended().map_or(Code::ResponseLost, End::sent))
-    }
-
-    /// A ledger answers for this call: its word has to wait for the ledger's.
-    pub(crate) fn ask_ledger(&self) {
-        self.progress().asks_ledger = true;
-    }
-
-    pub(crate) fn claimed(&self, grant: Grant) {
-        self.progress().grant = Some(grant);
-    }
-
-    /// The doubt is on record wherever it has to be; the caller can be told.
-    pub(crate) fn give_interim(&self, conclusion: Conclusion) {
-        self.progress().interim = Some(conclusion);
-        self.record.interim.wake();
-    }
-
-    /// The same, from a transport, where no ledger has to be asked first.
-    pub(crate) fn give_interim_unless_claimed(&self, code: Code) {
-        if !self.progress().asks_ledger {
-            self.give_interim(code.into());
-        }
-    }
-
-    pub(crate) fn interim(&self) -> Option<Conclusion> {
-        self.progress().interim
-    }
-
-    pub(crate) fn poll_interim(&self, cx: &mut TaskContext<'_>) -> Poll<()> {
-        self.record.interim.register(cx.waker());
-        match self.interim() {
-            Some(_) => Poll::Ready(()),
-            None => Poll::Pending,
-        }
-    }
-
-    /// Chooses the word for the whole call. Seals the gate first, so that the word stays true.
-    pub(crate) fn judge(&self, ended: Result<(), Conclusion>) -> Conclusion {
-        self.record.gate.seal();
-        let settled = self.progress().settled;
-        let conclusion = match ended {
-            Ok(()) => match settled {
-                Some(settled) => return settled,
-                None => self.last().unwrap_or(Code::ResponseLost).into(),
-            },
-            Err(conclusion) if conclusion.outcome() == Outcome::Failed && self.may_have_left() => {
-                self.doubt().into()
-            }
-            Err(conclusion) => conclusion,
-        };
-        if self.has_read_entry() {
-            conclusion
-        } else {
-            conclusion.for_this_call()
-        }
-    }
-
-    /// Fixes what became of the write. The first word stays.
-    pub(crate) fn settle(&self, conclusion: Conclusion) {
-        self.progress().settled.get_or_insert(conclusion);
-        self.record.settled.notify_waiters();
-    }
-
-    /// Notes what the caller was told.
-    pub(crate) fn tell(&self, conclusion: Conclusion) -> Conclusion {
-        self.progress().told = Some(conclusion);
-        conclusion
-    }
-
-    /// Waits until nothing of the write is under way any more, and tells what became of it.
-    ///
-    /// Later than the caller's verdict where the answer was late. Dropping the future changes
-    /// nothing.
-    pub async fn settled(&self) -> Conclusion {
-        loop {
-            let mut change = std::pin::pin!(self.record.settled.notified());
-            change.as_mut().enable();
-            if let Some(settled) = self.progress().settled {
-                return settled;
-            }
-            change.await;
-        }
-    }
-
-    /// Why there is no proof, from the latest attempt that may have left.
-    fn doubt(&self) -> Code {
-        let progress = self.progress();
-        let mut codes = progress.attempts.iter().rev().filter_map(|it| it.code());
-        let doubt = codes.find(|code| code.outcome() == Outcome::Unknown);
-        drop(codes);
-        match (progress.end, doubt) {
-            (Some(end), _) => end.sent(),
-            (None, Some(doubt)) => doubt,
-            (None, None) => Code::ResponseLost,
-        }
-    }
-
-    /// Whether an earlier identical call would be known here.
-    fn has_read_entry(&self) -> bool {
-        self.record.context.is_some()
-            || self.progress().grant.is_some()
-            || matches!(self.record.key, CallKey::None)
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
