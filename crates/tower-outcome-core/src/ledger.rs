@@ -34,6 +34,7 @@ mod error;
 pub mod event;
 pub mod machine;
 mod memory;
+mod redacted;
 
 pub use entry::{Entry, EntryKey, Owner, State, Timestamp, WriteRecord};
 pub use error::LedgerError;

@@ -29,7 +29,7 @@ impl EntryKey {
 }
 
 /// What is known of one intent. Holds no argument, header or credential.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Entry {
     /// Where the entry is found.
     pub key: EntryKey,
@@ -136,16 +136,6 @@ pub struct WriteRecord {
     /// A reference of ours that the request carries beside the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-}
-
-impl fmt::Debug for WriteRecord {
-    /// Shows no token: whoever has one can speak for the write.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WriteRecord")
-            .field("label", &self.label)
-            .field("route", &self.route)
-            .finish_non_exhaustive()
-    }
 }
 
 /// One start of a process. An owner is dead only once its lease has ended.

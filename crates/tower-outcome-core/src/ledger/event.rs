@@ -7,7 +7,7 @@ use crate::fingerprint::Fingerprint;
 use crate::{Code, Conclusion, Intent, Outcome};
 
 /// Something that happens to an entry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Event {
     /// Somebody wants to do it.
     Claim(Claim),
@@ -88,7 +88,7 @@ impl Claim {
 }
 
 /// How a claimed call ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Ending {
     /// The change happened.
     Done {
@@ -129,7 +129,7 @@ impl Ending {
 }
 
 /// What an entry answers to an event.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Answer {
     /// The event took effect.
     Applied,
