@@ -85,7 +85,7 @@ impl<S> Layer<S> for OutcomeLayer {
 pub struct OutcomeService<S> {
     inner: S,
     layer: OutcomeLayer,
-    unready: Option<Error>,
+    unready: Option<BoxError>,
 }
 
 impl<S: Clone> Clone for OutcomeService<S> {
@@ -124,9 +124,7 @@ where
     /// An error of readiness is the verdict of the next call: nowhere else is there a place for it.
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         let ready = ready!(self.inner.poll_ready(cx));
-        self.unready = ready
-            .err()
-            .map(|error| Error::from_box(error.into(), Code::NotSent));
+        self.unready = ready.err().map(Into::into);
         Poll::Ready(Ok(()))
     }
 
@@ -137,11 +135,14 @@ where
                 call,
                 refused: None,
             },
-            (Ok(call), Some(error)) => ResponseFuture {
-                inner: None,
-                call,
-                refused: Some(error),
-            },
+            (Ok(call), Some(error)) => {
+                let if_unsent = call.as_ref().map_or(Code::ReadFailed, |_| Code::NotSent);
+                ResponseFuture {
+                    inner: None,
+                    call,
+                    refused: Some(Error::from_box(error, if_unsent)),
+                }
+            }
             (Err(error), _) => ResponseFuture {
                 inner: None,
                 call: None,

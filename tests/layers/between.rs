@@ -1,0 +1,91 @@
+//! Other people's layers between ours: our errors stay themselves, and theirs prove nothing.
+
+use std::time::Duration;
+
+use tower::buffer::BufferLayer;
+use tower::limit::ConcurrencyLimitLayer;
+use tower::load_shed::LoadShedLayer;
+use tower::retry::RetryLayer;
+use tower::timeout::TimeoutLayer;
+use tower::{Service as _, ServiceBuilder, ServiceExt as _};
+use tower_outcome::transport::Wire;
+use tower_outcome::{
+    ClaimLayer, Client, Code, DeadlineLayer, KeyLayer, KeyedRetry, MemoryLedger, Outcome,
+    OutcomeLayer, ShieldLayer,
+};
+use tower_outcome_testkit::{Billing, Refusing, Step};
+use tower_test::mock;
+
+use crate::support::{Mock, intended, intent, left, write};
+use tower_outcome::RequestExt as _;
+
+#[path = "../support/clients.rs"]
+mod clients;
+
+macro_rules! crowded {
+    () => {
+        Client::new(
+            ServiceBuilder::new()
+                .layer(OutcomeLayer::new())
+                .layer(DeadlineLayer::new(Duration::from_secs(60)))
+                .layer(ShieldLayer::new())
+                .layer(LoadShedLayer::new())
+                .layer(ConcurrencyLimitLayer::new(4))
+                .layer(ClaimLayer::new(MemoryLedger::default()))
+                .layer(TimeoutLayer::new(Duration::from_millis(250)))
+                .layer(KeyLayer::new())
+                .layer(RetryLayer::new(KeyedRetry::new(2)))
+                .layer(BufferLayer::new(4))
+                .service(Wire::hyper(clients::hyper())),
+        )
+    };
+}
+
+#[tokio::test]
+async fn a_verdict_comes_through_other_layers_as_it_was() {
+    let client = crowded!();
+    let refusing = Refusing::start().unwrap();
+    let verdict = client
+        .send(clients::write(&refusing.url()).with_intent(intent()))
+        .await;
+    assert_eq!(verdict.code(), Code::ConnectFailed);
+
+    let billing = refusing.open().unwrap();
+    let verdict = client
+        .send(clients::write(&billing.url()).with_intent(intent()))
+        .await;
+    assert_eq!(verdict.code(), Code::Done);
+    let verdict = client
+        .send(clients::write(&billing.url()).with_intent(intent()))
+        .await;
+    assert_eq!(verdict.code(), Code::AlreadyDone);
+    assert_eq!(billing.received().len(), 1);
+}
+
+/// A timeout below us drops a write that may have left.
+#[tokio::test]
+async fn anothers_timeout_on_a_write_that_left_is_unknown() {
+    let client = crowded!();
+    let billing = Billing::start_without_keys().await.unwrap();
+    billing.script([Step::CommitThenSilence]);
+    let verdict = client
+        .send(clients::write(&billing.url()).with_intent(intent()))
+        .await;
+    assert_eq!(verdict.outcome(), Outcome::Unknown);
+    assert_eq!(billing.commits(), 1);
+}
+
+#[tokio::test]
+async fn what_was_shed_failed() {
+    let (service, mut server) = mock::pair();
+    let mut client = ServiceBuilder::new()
+        .layer(OutcomeLayer::new())
+        .layer(LoadShedLayer::new())
+        .layer(ConcurrencyLimitLayer::new(1))
+        .service::<Mock>(service);
+    let first = client.ready().await.unwrap().call(write());
+    let _running = left(&mut server).await;
+    let Ok(verdict) = client.oneshot(intended()).await;
+    assert_eq!(verdict.outcome(), Outcome::Failed);
+    drop(first);
+}

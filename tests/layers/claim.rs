@@ -1,0 +1,92 @@
+//! A ledger is asked before a write leaves, and told what became of it.
+
+use std::sync::Arc;
+
+use tokio_test::{assert_pending, task};
+use tower::{Service as _, ServiceBuilder, ServiceExt as _};
+use tower_outcome::{ClaimLayer, Code, MemoryLedger, OutcomeLayer};
+use tower_outcome_core::ledger::{EntryKey, Ledger, State};
+use tower_test::mock;
+
+use crate::support::{Mock, intended, intent, left, paid, queued, write};
+
+fn over(ledger: impl Ledger) -> (impl Fn() -> Client, crate::support::Server) {
+    let (service, server) = mock::pair();
+    let layers = ServiceBuilder::new()
+        .layer(OutcomeLayer::new())
+        .layer(ClaimLayer::new(ledger));
+    let client = layers.service::<Mock>(service);
+    (move || client.clone(), server)
+}
+
+type Client = tower_outcome::outcome::OutcomeService<tower_outcome::claim::ClaimService<Mock>>;
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_sent_nothing_is_free_again() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let (client, mut server) = over(Arc::clone(&ledger));
+    for _ in 0..2 {
+        let mut sent = task::spawn(client().oneshot(intended()));
+        assert_pending!(sent.poll());
+        queued(&mut server).await.1.send_error("a queue was full");
+        let Ok(verdict) = sent.await;
+        assert_eq!(verdict.code(), Code::NotSent);
+        let row = ledger
+            .read(&EntryKey::of(&intent()))
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!((row.state, row.maybe_sent), (State::Free, false));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_left_and_failed_is_in_doubt_for_everyone() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let (client, mut server) = over(Arc::clone(&ledger));
+    let mut sent = task::spawn(client().oneshot(intended()));
+    assert_pending!(sent.poll());
+    left(&mut server).await.1.send_error("the connection broke");
+    let Ok(verdict) = sent.await;
+    assert_eq!(verdict.code(), Code::ResponseLost);
+    let row = ledger
+        .read(&EntryKey::of(&intent()))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(row.state, State::Unknown);
+
+    let Ok(verdict) = client().oneshot(intended()).await;
+    assert_eq!(verdict.code(), Code::StillConfirming);
+    assert_pending!(server.poll_request());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_identical_call_in_flight_is_skipped() {
+    let (client, mut server) = over(MemoryLedger::default());
+    let mut first = task::spawn(client().oneshot(intended()));
+    assert_pending!(first.poll());
+    let _running = queued(&mut server).await;
+    let Ok(second) = client().oneshot(intended()).await;
+    assert_eq!(second.code(), Code::AlreadyInProgress);
+    assert_pending!(server.poll_request());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_ledger_refuses_before_anything_leaves() {
+    let (client, mut server) = over(MemoryLedger::new(0));
+    let Ok(verdict) = client().oneshot(intended()).await;
+    assert_eq!(verdict.code(), Code::StoreFull);
+    assert_pending!(server.poll_request());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_without_an_intent_asks_no_ledger() {
+    let (client, mut server) = over(MemoryLedger::new(0));
+    let mut service = client();
+    let mut sent = task::spawn(service.ready().await.unwrap().call(write()));
+    assert_pending!(sent.poll());
+    left(&mut server).await.1.send_response(paid());
+    let Ok(verdict) = sent.await;
+    assert_eq!(verdict.reply().unwrap().body().bytes().unwrap(), "paid");
+}

@@ -1,0 +1,12 @@
+//! Each layer alone, over a server whose every answer the test decides, and between other people's
+//! layers.
+
+mod between;
+mod claim;
+mod contract;
+mod deadline;
+mod key;
+mod outcome;
+mod retry;
+mod shield;
+mod support;
