@@ -19,7 +19,7 @@ impl Debug for Entry {
             .field("fingerprint", &self.fingerprint)
             .field("code", &self.code)
             .field("landing", &self.landing)
-            .field("result", &Length::of(self.result.as_ref()))
+            .field("result", &Length::of(self.result.as_deref()))
             .field("writes", &self.writes)
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
@@ -44,7 +44,7 @@ impl Debug for Event {
             Self::Claim(claim) => f.debug_tuple("Claim").field(claim).finish(),
             Self::Find { result } => f
                 .debug_struct("Find")
-                .field("result", &Length::of(result.as_ref()))
+                .field("result", &Length::of(result.as_deref()))
                 .finish(),
             Self::Release { epoch, code } => f
                 .debug_struct("Release")
@@ -71,17 +71,17 @@ impl Debug for Ending {
             Self::Done { code, result } => f
                 .debug_struct("Done")
                 .field("code", code)
-                .field("result", &Length::of(result.as_ref()))
+                .field("result", &Length::of(result.as_deref()))
                 .finish(),
             Self::Failed { code } => f.debug_struct("Failed").field("code", code).finish(),
             Self::Partial { result } => f
                 .debug_struct("Partial")
-                .field("result", &Length::of(result.as_ref()))
+                .field("result", &Length::of(result.as_deref()))
                 .finish(),
             Self::Unknown { conclusion, result } => f
                 .debug_struct("Unknown")
                 .field("conclusion", conclusion)
-                .field("result", &Length::of(result.as_ref()))
+                .field("result", &Length::of(result.as_deref()))
                 .finish(),
         }
     }
@@ -101,7 +101,7 @@ impl Debug for Answer {
             } => f
                 .debug_struct("Settled")
                 .field("code", code)
-                .field("result", &Length::of(result.as_ref()))
+                .field("result", &Length::of(result.as_deref()))
                 .field("until", until)
                 .finish(),
             Self::StillConfirming => f.write_str("StillConfirming"),
@@ -113,8 +113,8 @@ impl Debug for Answer {
 struct Length(Option<usize>);
 
 impl Length {
-    fn of(result: Option<&Box<[u8]>>) -> Self {
-        Self(result.map(|bytes| bytes.len()))
+    fn of(result: Option<&[u8]>) -> Self {
+        Self(result.map(<[u8]>::len))
     }
 }
 

@@ -60,6 +60,30 @@ impl<'a> Judge<'a> {
         self.complete(&mut said);
         let links: Vec<Link> = self.links(&said);
         let mut flags: Vec<Flag> = Vec::new();
+        if std::env::var("RC_DEBUG").is_ok() {
+            for (s, l) in said.iter().zip(&links) {
+                let n = |c: &Vec<Class>| {
+                    c.iter()
+                        .map(|c| self.lexicon.name(*c).to_owned())
+                        .collect::<Vec<_>>()
+                };
+                let t = &s.statement;
+                eprintln!(
+                    "   {:?} v{:?} t{:?} own{} perf{} rep{} weak{} again{} sel{:?} -> {:?} exact{}",
+                    t.kind,
+                    n(&t.verbs),
+                    n(&t.things),
+                    t.own,
+                    t.perfect,
+                    t.reported,
+                    t.weak,
+                    t.again,
+                    t.selection,
+                    l.actions,
+                    l.is_exact
+                );
+            }
+        }
         for (said, link) in said.iter().zip(&links) {
             let others = Others {
                 judge: self,
@@ -121,7 +145,7 @@ impl<'a> Judge<'a> {
                 let first = link.actions.first().copied();
                 blame(Reason::ClaimsSuccess, first.filter(|_| failed))
             }
-            Kind::Unsure => None,
+            Kind::Asked | Kind::Unsure => None,
         }
     }
 
@@ -148,7 +172,7 @@ impl<'a> Judge<'a> {
             Kind::Promise => {
                 (said.own || self.is_empty && !bare).then_some(Reason::PromisesWithoutAction)
             }
-            Kind::Failed | Kind::Invite | Kind::Unsure => None,
+            Kind::Asked | Kind::Failed | Kind::Invite | Kind::Unsure => None,
         }
     }
 

@@ -244,6 +244,7 @@ fn rows(lines: &[Line<'_>], heading: &str, units: &mut Vec<Unit>) {
         }
         for (at, cell) in rest.iter().enumerate() {
             let column = header.get(at + 1).map_or("", String::as_str);
+            let column = column.trim_end_matches(['?', '？']);
             push(units, cell, &format!("{label} : {column}"));
         }
     }

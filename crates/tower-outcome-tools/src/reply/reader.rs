@@ -6,7 +6,7 @@ use super::layout::{self, Unit};
 use super::lexicon::{Lexicon, Pack, Role};
 use super::link::Directory;
 use super::sentence;
-use super::statement::Statement;
+use super::statement::{self, Statement};
 use super::text::{Kind, Token, is_single, tokens};
 
 /// All that `reply` says.
@@ -23,7 +23,11 @@ pub(crate) fn read(lexicon: &Lexicon, directory: &Directory, reply: &str) -> Vec
                 directory,
                 weights: &weights,
             };
-            for statement in reader.statements(text, &unit.lead) {
+            let mut statements = reader.statements(text, &unit.lead);
+            if statements.is_empty() && reader.affirms(text) {
+                statements.extend(answer(said.last(), count));
+            }
+            for statement in statements {
                 let text = if unit.lead.is_empty() {
                     text.trim().to_owned()
                 } else {
@@ -61,6 +65,14 @@ impl Reader<'_> {
         // A text without a point is cut, so that the work stays linear in its length.
         let parts = all.chunks(LONGEST_SENTENCE);
         parts.flat_map(|part| self.part(part, &lead)).collect()
+    }
+
+    fn affirms(&self, text: &str) -> bool {
+        let tokens = tokens(text);
+        let packs = self.packs(&tokens);
+        packs
+            .first()
+            .is_some_and(|pack| self.sentence(pack, tokens).affirms())
     }
 
     fn part(&self, part: &[Token], lead: &[Token]) -> Vec<Statement> {
@@ -171,6 +183,16 @@ impl Reader<'_> {
             best.collect()
         }
     }
+}
+
+/// What "yes, it was" says after a question.
+fn answer(last: Option<&Said>, sentence: usize) -> Option<Statement> {
+    let asked = last.filter(|last| last.sentence + 1 == sentence)?;
+    let statement = asked.statement.clone();
+    (statement.kind == statement::Kind::Asked).then_some(Statement {
+        kind: statement::Kind::Done,
+        ..statement
+    })
 }
 
 /// Gives a statement in a list or table the ids and nouns of what it stands under.

@@ -87,13 +87,12 @@ impl Scope {
         }
     }
 
-    /// Whether a statement of this kind is meant as one.
-    pub(crate) fn allows(&self, sentence: &Sentence<'_>, kind: Kind, hit: &Hit) -> bool {
+    /// The kind that is meant, if a statement is meant at all.
+    pub(crate) fn admit(&self, sentence: &Sentence<'_>, kind: Kind, hit: &Hit) -> Option<Kind> {
         if kind == Kind::Unsure {
-            return true;
+            return Some(kind);
         }
         let excused = self.inside_condition
-            || self.question
             || self.doubted
             || self
                 .condition
@@ -104,7 +103,11 @@ impl Scope {
         let general = self.generic && told && !((self.perfect || self.me) && kind == Kind::Done);
         let theirs = self.third && kind == Kind::Done && self.is_theirs(sentence, hit);
         let relative = kind == Kind::Done && self.is_relative(sentence, hit);
-        !(excused || general || theirs || relative)
+        match () {
+            () if excused || general || theirs || relative => None,
+            () if self.question => (kind == Kind::Done).then_some(Kind::Asked),
+            () => Some(kind),
+        }
     }
 
     /// Whether a denial reaches the hit that no other denial takes back.

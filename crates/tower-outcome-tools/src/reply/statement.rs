@@ -40,6 +40,8 @@ pub(crate) struct Statement {
 /// The kind of a statement.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
+    /// "Was it refunded?"
+    Asked,
     Done,
     Failed,
     /// "You can try again."
@@ -62,6 +64,30 @@ impl Sentence<'_> {
     /// The statements of the sentence in order.
     pub(crate) fn statements(&self) -> Vec<Statement> {
         let clauses = self.clauses();
+        if std::env::var("RC_DEBUG").is_ok() {
+            for h in &self.scan.hits {
+                eprintln!(
+                    "     hit {:?} {:?}",
+                    self.tokens[h.start..h.end]
+                        .iter()
+                        .map(|t| t.text.as_str())
+                        .collect::<Vec<_>>(),
+                    h.roles.iter().map(|r| r.0).collect::<Vec<_>>()
+                );
+            }
+            for c in &clauses {
+                eprintln!(
+                    "     clause {:?} {:?} {:?} pred{}",
+                    self.tokens[c.start..c.end]
+                        .iter()
+                        .map(|t| t.text.as_str())
+                        .collect::<Vec<_>>(),
+                    c.opener,
+                    c.condition,
+                    c.has_predicate
+                );
+            }
+        }
         let mut statements: Vec<Statement> = Vec::new();
         let mut scopes: Vec<Scope> = Vec::new();
         for at in 0..clauses.len() {
@@ -93,7 +119,7 @@ impl Sentence<'_> {
             spoke = true;
             let kind = self
                 .kind(hit, &clause, scope)
-                .filter(|kind| scope.allows(self, *kind, hit));
+                .and_then(|kind| scope.admit(self, kind, hit));
             out.extend(kind.map(|kind| self.statement(kind, hit, &clause, scope)));
         }
         let mark = |kind| {
@@ -276,6 +302,16 @@ impl Sentence<'_> {
                 .mentions
                 .iter()
                 .any(|m| m.start >= clause.start && m.end <= clause.end)
+    }
+
+    /// "Yes, it was.": affirms what was asked before.
+    pub(crate) fn affirms(&self) -> bool {
+        let first = self.scan.around.iter().find(|hit| hit.is(Role::Affirm));
+        first.is_some_and(|first| {
+            self.tokens[..first.start]
+                .iter()
+                .all(|token| token.kind == Token::Sign)
+        })
     }
 
     /// Whether the clause begins with the hit, as in "Refunded A-1001".

@@ -134,7 +134,7 @@ impl Pack {
                     let phrase = &self.phrases[phrase];
                     let reach = Reach {
                         sets: &self.sets,
-                        gap: if self.unspaced { 10 } else { 5 },
+                        gap: if self.unspaced { 12 } else { 7 },
                     };
                     phrase
                         .matches(tokens, at, reach)

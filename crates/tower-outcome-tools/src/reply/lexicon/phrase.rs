@@ -99,6 +99,8 @@ pub(crate) fn parts(text: &str) -> Option<Vec<Part>> {
             parts.push(Part::Suffix(end.to_lowercase()));
         } else if let Some(start) = piece.strip_suffix('*') {
             parts.push(Part::Prefix(start.to_lowercase()));
+        } else if piece.ends_with('\'') {
+            parts.push(Part::Word(piece.to_lowercase()));
         } else {
             parts.extend(
                 tokens(piece)

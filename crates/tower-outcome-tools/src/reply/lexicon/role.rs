@@ -5,6 +5,7 @@ use std::fmt;
 /// The job of a phrase; the name of its section in a lexicon file.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Role {
+    Affirm,
     Again,
     All,
     And,
@@ -85,6 +86,7 @@ impl Role {
         !matches!(
             self,
             Self::Adverb
+                | Self::Affirm
                 | Self::All
                 | Self::And
                 | Self::Auxiliary
@@ -131,6 +133,7 @@ impl fmt::Display for Role {
 
 const ROLES: &[(&str, Role)] = &[
     ("adverb", Role::Adverb),
+    ("affirm", Role::Affirm),
     ("again", Role::Again),
     ("all", Role::All),
     ("and", Role::And),
