@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 pub(crate) fn run() -> ExitCode {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["test", "--workspace", "--all-features"])
+        .args(["test", "--workspace", "--all-features", "--no-fail-fast"])
         .status();
     match status {
         Ok(status) if status.success() => ExitCode::SUCCESS,

@@ -50,7 +50,9 @@ impl Attempt {
 
     /// Whether the request is proven never to have left: its body is gone and nobody asked it.
     pub(crate) fn is_proven_unsent(&self) -> bool {
-        !self.is_touched() && self.flags.load(Ordering::Acquire) & GONE != 0
+        // One look: between two the body could be asked and dropped.
+        let flags = self.flags.load(Ordering::Acquire);
+        flags & (ARMED | GONE | TOUCHED) == ARMED | GONE
     }
 
     /// Waits until the transport has let go of the body.
