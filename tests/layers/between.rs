@@ -11,13 +11,12 @@ use tower::{Service as _, ServiceBuilder, ServiceExt as _};
 use tower_outcome::transport::Wire;
 use tower_outcome::{
     ClaimLayer, Client, Code, DeadlineLayer, KeyLayer, KeyedRetry, MemoryLedger, Outcome,
-    OutcomeLayer, ShieldLayer,
+    OutcomeLayer, RequestExt as _, ShieldLayer,
 };
 use tower_outcome_testkit::{Billing, Refusing, Step};
 use tower_test::mock;
 
 use crate::support::{Mock, intended, intent, left, write};
-use tower_outcome::RequestExt as _;
 
 #[path = "../support/clients.rs"]
 mod clients;

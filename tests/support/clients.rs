@@ -18,7 +18,7 @@ pub(crate) fn hyper() -> Client<HttpConnector, OutcomeBody> {
     Client::builder(TokioExecutor::new()).build_http()
 }
 
-fn reqwest() -> reqwest::Client {
+fn reqwest() -> tower_outcome::WritesClient {
     reqwest::Client::builder().for_writes().build().unwrap()
 }
 

@@ -1,6 +1,7 @@
 //! A ledger that tells when a row has changed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tower_outcome::{Intent, Ledger, MemoryLedger};
@@ -21,8 +22,14 @@ impl Watched {
         }
     }
 
-    /// Waits until the row of `intent` is in `state`.
+    /// Waits until the row of `intent` is in `state`; not for ever, where it never comes to be.
     pub(crate) async fn wait_for(&self, intent: &Intent, state: State) -> Entry {
+        let row = tokio::time::timeout(PATIENCE, self.row_in(intent, state));
+        row.await
+            .unwrap_or_else(|_| panic!("the row never came to be {state:?}"))
+    }
+
+    async fn row_in(&self, intent: &Intent, state: State) -> Entry {
         let key = EntryKey::of(intent);
         let mut changed = self.changed.subscribe();
         loop {
@@ -52,3 +59,5 @@ impl Ledger for Watched {
         self.ledger.unresolved(limit)
     }
 }
+
+const PATIENCE: Duration = Duration::from_secs(20);

@@ -4,6 +4,7 @@ mod answers;
 mod bytes;
 mod connecting;
 mod endings;
+mod followed;
 mod late;
 mod reuse;
 

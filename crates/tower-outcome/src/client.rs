@@ -145,20 +145,3 @@ pub trait RequestExt: IntoRequest + Sized {
 }
 
 impl<R: IntoRequest> RequestExt for R {}
-
-/// Makes a reqwest client fit for writes.
-#[cfg(feature = "reqwest")]
-pub trait ForWrites {
-    /// Follows no redirects, so that an error speaks of the request that was made, and repeats
-    /// nothing by itself.
-    #[must_use]
-    fn for_writes(self) -> Self;
-}
-
-#[cfg(feature = "reqwest")]
-impl ForWrites for reqwest::ClientBuilder {
-    fn for_writes(self) -> Self {
-        self.redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-    }
-}

@@ -67,8 +67,6 @@ pub mod verdict;
 pub use body::OutcomeBody;
 pub use call::Call;
 pub use claim::ClaimLayer;
-#[cfg(feature = "reqwest")]
-pub use client::ForWrites;
 pub use client::{Client, OutcomeClient, RequestExt};
 pub use context::Context;
 pub use deadline::DeadlineLayer;
@@ -84,6 +82,8 @@ pub use tower_outcome_core::{
     BoxError, Code, Conclusion, Envelope, Gate, IdempotencyKey, Intent, KeyFormat, Landing, Ledger,
     MemoryLedger, Outcome, Retry, Seen,
 };
+#[cfg(feature = "reqwest")]
+pub use transport::{ForWrites, WritesClient};
 pub use verdict::Verdict;
 
 /// The README's snippet compiles.

@@ -37,12 +37,16 @@ mod exchange;
 mod hyper;
 #[cfg(feature = "reqwest")]
 mod reqwest;
+#[cfg(feature = "reqwest")]
+mod writes_client;
 
 pub use exchange::ResponseFuture;
 #[cfg(feature = "hyper")]
 pub use hyper::{HyperClient, HyperFuture};
 #[cfg(feature = "reqwest")]
 pub use reqwest::{ReqwestClient, ReqwestFuture};
+#[cfg(feature = "reqwest")]
+pub use writes_client::{ForWrites, WritesBuilder, WritesClient};
 
 /// A client whose way of sending is known well enough to tell whether a request left.
 ///
@@ -52,6 +56,11 @@ pub trait Transport: sealed::Sealed + Clone {
     type Body: Body<Data = Bytes, Error: Into<BoxError>> + Unpin;
     /// Resolves to the answer's head.
     type Future: Future<Output = Result<Response<Self::Body>, BoxError>>;
+
+    /// Whether the client may send a second request by itself, so that an answer or an error need
+    /// not speak of the request that was made.
+    #[doc(hidden)]
+    fn may_follow_redirects(&self) -> bool;
 
     #[doc(hidden)]
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>>;
@@ -150,7 +159,8 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
         };
         let request = request.map(|body| body.probed(Probe::new(&attempt)));
         let future = self.client.start(request, || attempt.arm());
-        ResponseFuture::write(future, call, attempt, self.limits)
+        let hearsay = self.client.may_follow_redirects();
+        ResponseFuture::write(future, call, attempt, self.limits, hearsay)
     }
 }
 
@@ -167,6 +177,10 @@ where
         Self::new(client)
     }
 }
+
+/// Marks the answer to another request than the one that was made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Followed;
 
 mod sealed {
     pub trait Sealed {}
