@@ -28,6 +28,8 @@
 
 mod action;
 mod clause;
+mod count;
+mod entries;
 mod judge;
 mod layout;
 pub mod lexicon;
@@ -41,12 +43,14 @@ mod selection;
 mod sentence;
 mod statement;
 mod summary;
+mod surroundings;
 mod text;
 
 pub use action::Action;
 pub use lexicon::{Lexicon, LexiconError};
 pub use receipts::strip_receipts;
 
+use entries::Entries;
 use judge::Judge;
 use link::Directory;
 
@@ -75,12 +79,11 @@ impl ReplyChecker {
     /// unresolved ones of the conversation.
     ///
     /// The work is linear in the length of the reply.
-    #[must_use]
     pub fn check(&self, reply: &str, actions: &[Action]) -> Verdict {
         let directory = Directory::new(actions);
         let said = reader::read(&self.lexicon, &directory, reply);
         Verdict {
-            flags: Judge::new(&self.lexicon, actions).judge(said),
+            flags: Judge::new(Entries::new(&self.lexicon, actions)).judge(said),
         }
     }
 
@@ -99,7 +102,6 @@ impl ReplyChecker {
     /// assert!(!checker.check_receipts("Hyvitetty [r1].", &actions).is_clean());
     /// assert!(checker.check_receipts("Vahvistetaan [r1 unknown].", &actions).is_clean());
     /// ```
-    #[must_use]
     pub fn check_receipts(&self, reply: &str, actions: &[Action]) -> Verdict {
         Verdict {
             flags: receipts::check(reply, actions),

@@ -45,17 +45,33 @@ pub(crate) enum Condition {
     When,
 }
 
-impl<'a> Sentence<'a> {
+impl Sentence<'_> {
+    /// The first hit of a role that owns no words, within the bounds.
     pub(crate) fn around(&self, role: Role, start: usize, end: usize) -> Option<&Hit> {
-        let mut hits = self.scan.around.iter();
-        hits.find(|hit| hit.is(role) && hit.start >= start && hit.end <= end)
+        let hits = self.scan.around(role);
+        let from = hits.partition_point(|hit| hit.start < start);
+        let mut within = hits[from..].iter().take_while(|hit| hit.start < end);
+        within.find(|hit| hit.end <= end)
     }
 
+    /// The hits that own their words and begin within the bounds.
     pub(crate) fn hits(&self, start: usize, end: usize) -> impl Iterator<Item = &Hit> {
-        self.scan
-            .hits
+        let from = self.scan.hits.partition_point(|hit| hit.start < start);
+        self.scan.hits[from..]
             .iter()
-            .filter(move |hit| hit.start >= start && hit.start < end)
+            .take_while(move |hit| hit.start < end)
+    }
+
+    /// Whether an id stands within the bounds.
+    pub(crate) fn names(&self, start: usize, end: usize) -> bool {
+        let mut mentions = self.mentions.iter();
+        mentions.any(|mention| mention.start >= start && mention.end <= end)
+    }
+
+    /// Whether the word is part of an id.
+    pub(crate) fn is_named(&self, at: usize) -> bool {
+        let mut mentions = self.mentions.iter();
+        mentions.any(|mention| (mention.start..mention.end).contains(&at))
     }
 
     pub(crate) fn has(&self, role: Role, start: usize, end: usize) -> bool {
@@ -198,11 +214,7 @@ impl<'a> Sentence<'a> {
             .last()
             .is_some_and(|token| is_break(&token.text));
         closed
-            && self
-                .mentions
-                .iter()
-                .any(|m| m.start >= piece.start && m.end <= piece.end)
-            || closed && self.has(Role::Thing, piece.start, piece.end)
+            && (self.names(piece.start, piece.end) || self.has(Role::Thing, piece.start, piece.end))
     }
 
     fn pieces(&self) -> Vec<Clause> {
@@ -216,7 +228,7 @@ impl<'a> Sentence<'a> {
             match token.text.as_str() {
                 "," | "、" => cuts.push((at + 1, Opener::Comma)),
                 text if token.kind == Kind::Sign && is_break(text) => {
-                    cuts.push((at + 1, Opener::Break))
+                    cuts.push((at + 1, Opener::Break));
                 }
                 _ => {}
             }
@@ -250,7 +262,7 @@ impl<'a> Sentence<'a> {
                 opener,
             ));
         }
-        let ands = self.scan.around.iter().filter(|hit| hit.is(Role::And));
+        let ands = self.scan.around(Role::And).iter();
         cuts.extend(ands.map(|hit| (hit.start, Opener::And)));
         cuts.sort_unstable();
         cuts.dedup_by_key(|(at, _)| *at);

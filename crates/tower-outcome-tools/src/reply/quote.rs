@@ -23,19 +23,22 @@ pub(crate) fn without_quotes(reply: &str) -> String {
     out
 }
 
-/// A reply that is one quote from end to end speaks for itself.
-fn unwrapped(reply: &str) -> &str {
+/// A reply that is one quote or one JSON object from end to end speaks for itself.
+fn unwrapped(reply: &str) -> String {
     let trimmed = reply.trim();
+    if trimmed.starts_with('{') && trimmed.ends_with('}') {
+        return trimmed.replace(['"', '{', '}'], " ");
+    }
     for (open, close) in [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」')]
     {
         let inner = trimmed
             .strip_prefix(open)
             .and_then(|inner| inner.strip_suffix(close));
         if let Some(inner) = inner.filter(|inner| !inner.contains([open, close])) {
-            return inner;
+            return inner.to_owned();
         }
     }
-    reply
+    reply.to_owned()
 }
 
 fn cut_line(line: &str, out: &mut String) {

@@ -90,12 +90,15 @@ impl Reader<'_> {
             } else if speaks {
                 let lead = self.sentence(pack, lead.to_vec());
                 let mut statements = alone.statements();
+                if lead.around(Role::Generic, 0, lead.tokens.len()).is_some() {
+                    statements.retain(|s| s.kind != statement::Kind::Promise);
+                }
                 for statement in &mut statements {
                     inherit(statement, &lead);
                 }
                 statements
             } else {
-                let mark = self.mark(&alone);
+                let mark = mark(&alone);
                 let mut all = joined();
                 if let Some(kind) = mark {
                     all.truncate(lead.len());
@@ -127,7 +130,7 @@ impl Reader<'_> {
         pack.repair(&mut tokens);
         let scan = pack.scan(&tokens);
         let ending = |at: usize| {
-            let mut endings = scan.around.iter().filter(|hit| hit.is(Role::Ending));
+            let mut endings = scan.around(Role::Ending).iter();
             endings.any(|hit| hit.end <= at && at < hit.end + 4)
         };
         let mentions = self.directory.mentions(&tokens, ending);
@@ -136,25 +139,6 @@ impl Reader<'_> {
             tokens,
             scan,
             mentions,
-        }
-    }
-
-    /// A cell that only says "yes" or "no".
-    fn mark(&self, cell: &Sentence<'_>) -> Option<Kind> {
-        let whole = |role| {
-            cell.around(role, 0, cell.tokens.len())
-                .is_some_and(|hit| hit.start == 0)
-        };
-        let mut marks = cell.tokens.iter().filter(|token| token.kind != Kind::Sign);
-        if let (Some(mark), None) = (marks.next(), marks.next())
-            && matches!(mark.kind, Kind::Cross | Kind::Tick | Kind::Wait)
-        {
-            return Some(mark.kind);
-        }
-        match cell.tokens.len() {
-            1 if whole(Role::Yes) => Some(Kind::Tick),
-            1 if whole(Role::No) => Some(Kind::Cross),
-            _ => None,
         }
     }
 
@@ -182,6 +166,25 @@ impl Reader<'_> {
         } else {
             best.collect()
         }
+    }
+}
+
+/// A cell that only says "yes" or "no".
+fn mark(cell: &Sentence<'_>) -> Option<Kind> {
+    let whole = |role| {
+        cell.around(role, 0, cell.tokens.len())
+            .is_some_and(|hit| hit.start == 0)
+    };
+    let mut marks = cell.tokens.iter().filter(|token| token.kind != Kind::Sign);
+    if let (Some(mark), None) = (marks.next(), marks.next())
+        && matches!(mark.kind, Kind::Cross | Kind::Tick | Kind::Wait)
+    {
+        return Some(mark.kind);
+    }
+    match cell.tokens.len() {
+        1 if whole(Role::Yes) => Some(Kind::Tick),
+        1 if whole(Role::No) => Some(Kind::Cross),
+        _ => None,
     }
 }
 

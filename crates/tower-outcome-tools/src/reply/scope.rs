@@ -3,10 +3,17 @@
 use super::clause::{Clause, Condition, Opener, Sentence};
 use super::lexicon::{Hit, Role};
 use super::statement::Kind;
+use super::surroundings::{
+    continues, governing, is_asked, is_doubted, is_generic, is_imperative, lacks_auxiliary,
+};
 use super::text::Kind as Token;
 
 /// What reaches the predicates of one clause.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each holds or does not, whatever the others do"
+)]
 pub(crate) struct Scope {
     start: usize,
     end: usize,
@@ -43,10 +50,13 @@ impl Scope {
         let around = |role| sentence.around(role, start, end).is_some();
         let has = |role| sentence.has(role, start, end);
         let carried = last
-            .filter(|_| continues(sentence, &clause))
-            .cloned()
-            .map(Box::new);
-        let me = around(Role::Me) || carried.as_ref().is_some_and(|carried| carried.me);
+            .filter(|_| continues(sentence, &clause, false))
+            .map(|last| Box::new(last.for_next()));
+        let shares_subject = || {
+            last.is_some_and(|last| last.me)
+                && (continues(sentence, &clause, true) || lacks_auxiliary(sentence, &clause))
+        };
+        let me = around(Role::Me) || shares_subject();
         let sign = sentence
             .tokens
             .iter()
@@ -55,9 +65,9 @@ impl Scope {
         let asks = sign.is_some_and(|sign| sign.text == "?")
             || sentence
                 .scan
-                .around
+                .around(Role::Question)
                 .iter()
-                .any(|hit| hit.roles.contains(&(Role::Question, None, 1)));
+                .any(Hit::is_postposed);
         Self {
             start,
             end,
@@ -87,6 +97,15 @@ impl Scope {
         }
     }
 
+    /// What a clause that goes on where this one left off takes over.
+    fn for_next(&self) -> Self {
+        Self {
+            start: self.carried.as_ref().map_or(self.start, |c| c.start),
+            carried: None,
+            ..self.clone()
+        }
+    }
+
     /// The kind that is meant, if a statement is meant at all.
     pub(crate) fn admit(&self, sentence: &Sentence<'_>, kind: Kind, hit: &Hit) -> Option<Kind> {
         if kind == Kind::Unsure {
@@ -97,7 +116,10 @@ impl Scope {
             || self
                 .condition
                 .is_some_and(|condition| condition.excuses(kind, self.me))
-            || self.trailing_condition && !matches!(kind, Kind::Done | Kind::Failed | Kind::Sent)
+            || self.trailing_condition
+                && (!matches!(kind, Kind::Done | Kind::Failed | Kind::Sent)
+                    || hit.is(Role::Closing)
+                    || hit.is(Role::Result))
             || self.first_attempt && kind == Kind::Failed;
         let told = matches!(kind, Kind::Done | Kind::Promise | Kind::Progress);
         let general = self.generic && told && !((self.perfect || self.me) && kind == Kind::Done);
@@ -192,15 +214,12 @@ impl Scope {
 
     /// Whether a hit of `role` stands before, in most languages with no "that" or "I" between.
     fn before(&self, sentence: &Sentence<'_>, hit: &Hit, role: Role) -> bool {
-        let barriers = sentence.scan.around.iter().filter(|other| {
-            other.end <= hit.start
-                && (other.is(Role::That) || other.is(Role::Me) && hit.is(Role::Past))
-        });
-        let from = barriers
-            .map(|barrier| barrier.end)
-            .max()
-            .unwrap_or(0)
-            .max(self.start);
+        let last = |role| {
+            let hits = sentence.scan.around(role).iter();
+            hits.map(|other| other.end).rfind(|&end| end <= hit.start)
+        };
+        let me = last(Role::Me).filter(|_| hit.is(Role::Past));
+        let from = last(Role::That).max(me).unwrap_or(0).max(self.start);
         let backwards = sentence.pack.negates_backwards;
         let to = if backwards { self.end } else { hit.start };
         let from = if backwards { self.start } else { from };
@@ -228,9 +247,14 @@ impl Scope {
         }
         let subject = sentence.around(Role::Third, self.start, hit.start);
         subject.is_some_and(|subject| {
-            sentence
-                .around(Role::Passive, subject.start, hit.start)
-                .is_none()
+            let between = subject.end..sentence.before_adverbs(hit.start).max(subject.end);
+            between.len() <= LONGEST_SUBJECT
+                && sentence.tokens[between]
+                    .iter()
+                    .all(|token| token.kind != Token::Sign)
+                && sentence
+                    .around(Role::Passive, subject.start, hit.start)
+                    .is_none()
         })
     }
 
@@ -262,147 +286,5 @@ fn taken_back(denials: &[&Hit]) -> usize {
         .count()
 }
 
-/// Whether the clause goes on where the one before it left off: "and emailed Dana".
-fn continues(sentence: &Sentence<'_>, clause: &Clause) -> bool {
-    if !matches!(clause.opener, Opener::And | Opener::Comma) {
-        return false;
-    }
-    let first = sentence
-        .hits(clause.start, clause.end)
-        .find(|hit| sentence.is_predicate(hit, clause.start, clause.end));
-    first.is_some_and(|first| {
-        (clause.start..sentence.before_adverbs(first.start)).all(|at| {
-            sentence.tokens[at].kind == Token::Sign
-                || sentence.around(Role::And, at, at + 1).is_some()
-        })
-    })
-}
-
-/// The condition that an earlier clause of the sentence puts on the clause.
-fn governing(clauses: &[Clause], at: usize) -> Option<Condition> {
-    if matches!(clauses[at].opener, Opener::But) {
-        return None;
-    }
-    let earlier = clauses[..at].iter().rev();
-    earlier
-        .take_while(|c| !matches!(c.opener, Opener::But) || c.condition.is_some())
-        .find_map(|c| c.condition)
-}
-
-fn is_doubted(sentence: &Sentence<'_>, clauses: &[Clause], at: usize) -> bool {
-    let doubts = |clause: &Clause| sentence.has(Role::Doubt, clause.start, clause.end);
-    let clause = &clauses[at];
-    let before = clauses[..at].iter().rev().zip(clauses[..=at].iter().rev());
-    let before = before
-        .take_while(|(_, next)| next.opener != Opener::But)
-        .any(|(c, _)| doubts(c));
-    // "..., but I cannot confirm it": the doubt names nothing else.
-    let names = |clause: &Clause| {
-        sentence
-            .mentions
-            .iter()
-            .any(|m| m.start >= clause.start && m.end <= clause.end)
-            || sentence.has(Role::Thing, clause.start, clause.end)
-    };
-    let after = clauses[at + 1..].iter().any(|c| doubts(c) && !names(c));
-    doubts(clause) || before || after
-}
-
-/// "Do not", "please don't": no one is said to have failed.
-fn is_imperative(sentence: &Sentence<'_>, clause: &Clause) -> bool {
-    let first = sentence
-        .hits(clause.start, clause.end)
-        .find(|hit| hit.is(Role::Not));
-    first.is_some_and(|first| {
-        (clause.start..first.start).all(|at| {
-            let token = &sentence.tokens[at];
-            token.kind == Token::Sign
-                || sentence.around(Role::Did, at, at + 1).is_some()
-                || sentence.around(Role::And, at, at + 1).is_some()
-                || sentence.around(Role::Adverb, at, at + 1).is_some()
-                || sentence.has(Role::Modal, at, at + 1)
-                || sentence.has(Role::Because, at, at + 1)
-                || sentence.has(Role::Split, at, at + 1)
-        })
-    })
-}
-
-/// "Refunds are issued to the card", "usually".
-fn is_generic(sentence: &Sentence<'_>, clause: &Clause) -> bool {
-    if sentence
-        .around(Role::Generic, 0, sentence.tokens.len())
-        .is_some()
-    {
-        return true;
-    }
-    let plural = sentence.is_plural(first_word(sentence, clause.start));
-    let present = sentence
-        .around(Role::Present, clause.start, clause.end)
-        .is_some()
-        || sentence.has(Role::Modal, clause.start, clause.end)
-        || sentence.has(Role::Future, clause.start, clause.end);
-    let named = sentence
-        .mentions
-        .iter()
-        .any(|m| m.start >= clause.start && m.end <= clause.end);
-    plural && present && !named
-}
-
-/// Whether the question mark reaches the clause.
-fn is_asked(sentence: &Sentence<'_>, clauses: &[Clause], at: usize) -> bool {
-    let opens = |clause: &Clause| {
-        let first = (clause.start..clause.end).find(|&at| sentence.tokens[at].kind == Token::Word);
-        first.is_some_and(|at| {
-            sentence
-                .around(Role::Question, at, clause.end)
-                .is_some_and(|hit| hit.start == at)
-        })
-    };
-    let last = clauses.len() - 1;
-    let words = clauses[last].end - clauses[last].start;
-    let tag = words <= 5
-        && sentence
-            .around(Role::Tag, clauses[last].start, clauses[last].end)
-            .is_some();
-    at == last
-        || tag
-        || opens(&clauses[0])
-        || !matches!(
-            clauses[last].opener,
-            Opener::Break | Opener::Comma | Opener::But | Opener::And
-        )
-}
-
-impl Sentence<'_> {
-    /// "Cancelled orders are kept", "orders cancelled after noon are not".
-    fn opens_with_plural(&self, hit: &Hit) -> bool {
-        let end = self.tokens.len();
-        let first = first_word(self, 0);
-        let named = !self.mentions.is_empty();
-        let noun = if first == hit.start { hit.end } else { first };
-        let is_near = noun <= hit.end && hit.start <= noun + 1;
-        let goes_on = (hit.end.max(noun + 1)..end)
-            .filter(|&at| self.tokens[at].kind == Token::Word)
-            .count()
-            > 1;
-        let auxiliary = self.around(Role::Auxiliary, hit.end, end).is_some();
-        let verb = first == hit.start || auxiliary || self.has(Role::Modal, hit.end, end);
-        !named && is_near && goes_on && verb && self.is_plural(noun)
-    }
-
-    /// Whether a noun that actions are about stands there in the plural.
-    fn is_plural(&self, at: usize) -> bool {
-        let is_noun = |hit: &Hit| hit.is(Role::Thing) || hit.is(Role::Past);
-        at < self.tokens.len()
-            && self.tokens[at].text.ends_with(['s', 'n'])
-            && (self.hits(at, at + 1).any(is_noun)
-                || self.around(Role::Things, at, at + 1).is_some())
-    }
-}
-
-fn first_word(sentence: &Sentence<'_>, from: usize) -> usize {
-    let mut places = from..sentence.tokens.len();
-    places
-        .find(|&at| sentence.tokens[at].kind == Token::Word)
-        .unwrap_or(sentence.tokens.len())
-}
+/// So many words may stand between somebody else and what they did.
+const LONGEST_SUBJECT: usize = 4;

@@ -1,12 +1,19 @@
-//! Which of several actions a clause means: ids, ordinals, counts, exceptions.
+//! Which of several actions a clause means: ids, exceptions and words such as "all".
+
+use std::ops::Range;
 
 use super::clause::{Clause, Sentence};
+use super::count;
 use super::lexicon::{Class, Hit, Role};
 use super::money;
 use super::text::Kind;
 
 /// The words that pick actions out of many.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each word stands or does not, whatever the others do"
+)]
 pub(crate) struct Selection {
     /// Actions named by id.
     pub(crate) ids: Vec<usize>,
@@ -18,12 +25,16 @@ pub(crate) struct Selection {
     pub(crate) count: Option<usize>,
     /// "all but one".
     pub(crate) left_out: Option<usize>,
+    /// "some", "most", "half of".
+    pub(crate) some: bool,
     /// "the other".
     pub(crate) rest: bool,
     /// "all", "both".
     pub(crate) all: bool,
     /// Actions named behind "except".
     pub(crate) excepted: Vec<usize>,
+    /// "except the second".
+    pub(crate) excepted_ordinals: Vec<i32>,
     /// Kinds of action named behind "except".
     pub(crate) excepted_things: Vec<Class>,
     pub(crate) amounts: Vec<u64>,
@@ -35,46 +46,39 @@ impl Selection {
     pub(crate) fn new(sentence: &Sentence<'_>, clause: &Clause) -> Self {
         let (start, end) = (clause.start, clause.end);
         let around = |role| sentence.around(role, start, end).is_some();
+        let excepted = sentence.excepted();
         let mut selection = Self {
             twice: sentence.has(Role::Twice, start, end),
+            some: around(Role::Some),
             rest: around(Role::Rest),
-            all: around(Role::All),
+            all: around(Role::All) || !excepted.is_empty(),
             amounts: money::amounts(&sentence.tokens[start..end]),
+            ids: sentence.range_ids(start, end),
             ..Self::default()
         };
-        let except = sentence.hits(start, end).find(|hit| hit.is(Role::Except));
-        let excepted = match except {
-            Some(hit) if hit.is_postposed() => start..hit.start,
-            Some(hit) => hit.end..list_end(sentence, hit.end, end),
-            None => end..end,
-        };
-        for mention in sentence
-            .mentions
-            .iter()
-            .filter(|m| m.start >= start && m.end <= end)
-        {
+        for mention in &sentence.mentions {
             if excepted.contains(&mention.start) {
                 selection.excepted.extend(&mention.actions);
-            } else {
+            } else if mention.start >= start && mention.end <= end {
                 selection.ids.extend(&mention.actions);
                 selection.foreign |= mention.actions.is_empty();
             }
         }
-        if except.is_some() {
-            let things = sentence.hits(excepted.start, excepted.end);
+        let is_here = |at: usize| (start..end).contains(&at) && !excepted.contains(&at);
+        selection.ordinals = count::ordinals(sentence, start, end, is_here);
+        selection.count =
+            count::count(sentence, start, end, is_here).filter(|_| selection.ids.is_empty());
+        if selection.some {
+            selection.count = selection.count.or(Some(1));
+        }
+        if !excepted.is_empty() {
+            let (from, to) = (excepted.start, excepted.end);
+            let things = sentence.hits(from, to);
             selection.excepted_things =
                 things.flat_map(|hit| hit.classes(&[Role::Thing])).collect();
-            selection.left_out = count(sentence, excepted.start, excepted.end);
-            selection.all = true;
+            selection.excepted_ordinals = count::ordinals(sentence, from, to, |_| true);
+            selection.left_out = count::count(sentence, from, to, |_| true);
         }
-        selection.ordinals = ordinals(sentence, start, end);
-        let counted = if excepted.start == start && except.is_some() {
-            excepted.end..end
-        } else {
-            start..excepted.start
-        };
-        selection.count =
-            count(sentence, counted.start, counted.end).filter(|_| selection.ids.is_empty());
         selection
     }
 
@@ -84,99 +88,62 @@ impl Selection {
     }
 }
 
-/// The end of a list of ids and nouns.
-fn list_end(sentence: &Sentence<'_>, start: usize, end: usize) -> usize {
-    let listed = |at: usize| {
-        sentence.tokens[at].kind == Kind::Sign
-            || sentence.tokens[at].kind == Kind::Id
-            || sentence
-                .mentions
-                .iter()
-                .any(|m| (m.start..m.end).contains(&at))
-            || [
-                Role::And,
-                Role::Determiner,
-                Role::Things,
-                Role::Number,
-                Role::Ordinal,
-            ]
-            .iter()
-            .any(|role| sentence.around(*role, at, at + 1).is_some())
-            || sentence.hits(at, at + 1).any(|hit| hit.is(Role::Thing))
-    };
-    (start..end).find(|&at| !listed(at)).unwrap_or(end)
-}
-
-/// "the second order", "the first".
-fn ordinals(sentence: &Sentence<'_>, start: usize, end: usize) -> Vec<i32> {
-    let hits = sentence
-        .scan
-        .around
-        .iter()
-        .filter(|hit| hit.start >= start && hit.end <= end);
-    let ordinals = hits.filter(|hit| hit.is(Role::Ordinal)).filter(|hit| {
-        let owned = sentence
-            .scan
-            .hits
-            .iter()
-            .any(|other| other.start <= hit.start && hit.end <= other.end);
-        let before = hit.start > start
-            && sentence
-                .around(Role::Determiner, hit.start - 1, hit.start)
-                .is_some();
-        let after = is_noun(sentence, hit.end, end);
-        !owned && (before || after)
-    });
-    ordinals
-        .filter_map(|hit| hit.roles.first().map(|(_, _, value)| *value))
-        .collect()
-}
-
-/// "two of the three refunds", "3 emails".
-fn count(sentence: &Sentence<'_>, start: usize, end: usize) -> Option<usize> {
-    (start..end).find_map(|at| {
-        let hit = sentence
-            .around(Role::Number, at, end)
-            .filter(|hit| hit.start == at);
-        let token = &sentence.tokens[at];
-        let owned = sentence
-            .scan
-            .hits
-            .iter()
-            .any(|other: &Hit| other.start <= at && at < other.end && !other.is(Role::Thing));
-        let named = sentence
-            .mentions
-            .iter()
-            .any(|m| (m.start..m.end).contains(&at));
-        if owned || named {
-            return None;
-        }
-        let (value, next) = match hit {
-            Some(hit) => (usize::try_from(hit.roles.first()?.2).ok()?, hit.end),
-            None if token.kind == Kind::Number && token.text.len() <= 2 => {
-                (token.text.parse().ok()?, at + 1)
+impl Sentence<'_> {
+    /// The words behind "except", or before it where it stands behind.
+    fn excepted(&self) -> Range<usize> {
+        let end = self.tokens.len();
+        match self.scan.hits.iter().find(|hit| hit.is(Role::Except)) {
+            Some(hit) if hit.is_postposed() => self.list_start(hit)..hit.start,
+            Some(hit) => {
+                let stop = (hit.end..end).find(|&at| !self.is_listed(at));
+                hit.end..stop.unwrap_or(end)
             }
-            None => return None,
-        };
-        let of = sentence
-            .around(Role::Of, next, end)
-            .is_some_and(|of| of.start == next);
-        let counted = is_noun(sentence, next, end)
-            || of
-                && (next..end.min(next + 4)).any(|at| {
-                    is_noun(sentence, at, end)
-                        || sentence
-                            .around(Role::Number, at, end)
-                            .is_some_and(|n| n.start == at)
-                });
-        counted.then_some(value)
-    })
+            None => 0..0,
+        }
+    }
+
+    /// The start of the list that ends before the hit.
+    fn list_start(&self, hit: &Hit) -> usize {
+        (0..hit.start)
+            .rev()
+            .find(|&at| !self.is_listed(at) || self.tokens[at].text == ",")
+            .map_or(0, |at| at + 1)
+    }
+
+    fn is_listed(&self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        let is_article = !self.pack.unspaced && token.text.chars().count() <= LONGEST_ARTICLE;
+        let roles = [
+            Role::And,
+            Role::Determiner,
+            Role::Things,
+            Role::Number,
+            Role::Ordinal,
+        ];
+        matches!(token.kind, Kind::Id | Kind::Sign)
+            || is_article
+            || self.is_named(at)
+            || roles
+                .iter()
+                .any(|role| self.around(*role, at, at + 1).is_some())
+            || self.hits(at, at + 1).any(|hit| hit.is(Role::Thing))
+    }
+
+    /// What lies between two ids in the order of the ledger: "B-1 through B-3".
+    fn range_ids(&self, start: usize, end: usize) -> Vec<usize> {
+        let pairs = self.mentions.iter().zip(self.mentions.iter().skip(1));
+        let ranges = pairs.filter(|(one, other)| {
+            one.start >= start
+                && other.end <= end
+                && self
+                    .around(Role::Range, one.end, other.start)
+                    .is_some_and(|hit| (hit.start, hit.end) == (one.end, other.start))
+        });
+        ranges
+            .filter_map(|(one, other)| Some(*one.actions.first()?..*other.actions.last()?))
+            .flatten()
+            .collect()
+    }
 }
 
-fn is_noun(sentence: &Sentence<'_>, at: usize, end: usize) -> bool {
-    at < end
-        && (sentence
-            .around(Role::Things, at, end)
-            .is_some_and(|hit| hit.start == at)
-            || sentence.hits(at, at + 1).any(|hit| hit.is(Role::Thing)))
-}
+const LONGEST_ARTICLE: usize = 3;

@@ -8,6 +8,10 @@ use super::text::Kind as Token;
 
 /// One thing that a reply says.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each holds or does not, whatever the others do"
+)]
 pub(crate) struct Statement {
     pub(crate) kind: Kind,
     /// What was done, by the verb.
@@ -64,30 +68,6 @@ impl Sentence<'_> {
     /// The statements of the sentence in order.
     pub(crate) fn statements(&self) -> Vec<Statement> {
         let clauses = self.clauses();
-        if std::env::var("RC_DEBUG").is_ok() {
-            for h in &self.scan.hits {
-                eprintln!(
-                    "     hit {:?} {:?}",
-                    self.tokens[h.start..h.end]
-                        .iter()
-                        .map(|t| t.text.as_str())
-                        .collect::<Vec<_>>(),
-                    h.roles.iter().map(|r| r.0).collect::<Vec<_>>()
-                );
-            }
-            for c in &clauses {
-                eprintln!(
-                    "     clause {:?} {:?} {:?} pred{}",
-                    self.tokens[c.start..c.end]
-                        .iter()
-                        .map(|t| t.text.as_str())
-                        .collect::<Vec<_>>(),
-                    c.opener,
-                    c.condition,
-                    c.has_predicate
-                );
-            }
-        }
         let mut statements: Vec<Statement> = Vec::new();
         let mut scopes: Vec<Scope> = Vec::new();
         for at in 0..clauses.len() {
@@ -107,9 +87,12 @@ impl Sentence<'_> {
         let clause = clauses[at];
         let from = out.len();
         let mut spoke = false;
-        let fails = self.pack.unspaced && self.has(Role::Fail, clause.start, clause.end);
+        let fails = self.pack.unspaced
+            && self
+                .hits(clause.start, clause.end)
+                .any(|hit| hit.is(Role::Fail) || hit.is(Role::Sent));
         for hit in self.hits(clause.start, clause.end) {
-            // "Cancelling failed" has the form of "cancelled" where nothing is inflected.
+            // Where nothing is inflected "cancelling failed" looks like "cancelled".
             if fails && hit.is(Role::Participle) {
                 continue;
             }
@@ -278,7 +261,9 @@ impl Sentence<'_> {
             own: scope.me || self.opens(hit, clause),
             perfect: scope.perfect,
             reported: scope.reported,
-            weak: hit.is(Role::Result) || hit.is(Role::Closing),
+            weak: [Role::Closing, Role::Fail, Role::Result, Role::Trouble]
+                .iter()
+                .any(|role| hit.is(*role)),
             again: scope.again || hit.is(Role::Redone),
             reason: clause.opener == Opener::Because,
             addressed: self.is_addressed(clause),
@@ -298,15 +283,12 @@ impl Sentence<'_> {
             || around(Role::Pronoun)
             || words <= FEW_WORDS
             || self.pack.unspaced
-            || self
-                .mentions
-                .iter()
-                .any(|m| m.start >= clause.start && m.end <= clause.end)
+            || self.names(clause.start, clause.end)
     }
 
     /// "Yes, it was.": affirms what was asked before.
     pub(crate) fn affirms(&self) -> bool {
-        let first = self.scan.around.iter().find(|hit| hit.is(Role::Affirm));
+        let first = self.scan.around(Role::Affirm).first();
         first.is_some_and(|first| {
             self.tokens[..first.start]
                 .iter()

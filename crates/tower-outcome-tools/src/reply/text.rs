@@ -57,7 +57,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             push_single(c, &mut tokens);
         }
     }
-    join_spaced(tokens)
+    join_spaced(&tokens)
 }
 
 /// Whether `c` is a word of its own: Han, kana and their marks.
@@ -260,7 +260,7 @@ fn push_single(c: char, tokens: &mut Vec<Token>) {
 }
 
 /// Joins "r e f u n d e d", with or without points between.
-fn join_spaced(tokens: Vec<Token>) -> Vec<Token> {
+fn join_spaced(tokens: &[Token]) -> Vec<Token> {
     let lone = |token: &Token| {
         let mut chars = token.text.chars();
         token.kind == Kind::Word

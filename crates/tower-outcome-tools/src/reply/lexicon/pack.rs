@@ -68,8 +68,15 @@ impl Hit {
 pub(crate) struct Scan {
     /// Hits that own their words, in order.
     pub(crate) hits: Vec<Hit>,
-    /// Hits that only say something of their surroundings.
-    pub(crate) around: Vec<Hit>,
+    /// Hits that only say something of their surroundings, by role and in order.
+    around: HashMap<Role, Vec<Hit>>,
+}
+
+impl Scan {
+    /// The hits of a role that owns no words.
+    pub(crate) fn around(&self, role: Role) -> &[Hit] {
+        self.around.get(&role).map_or(&[], Vec::as_slice)
+    }
 }
 
 impl Pack {
@@ -161,7 +168,8 @@ impl Pack {
             }
             for (phrase, places) in &found {
                 if !phrase.role.owns_words() {
-                    scan.around.push(hit(std::iter::once(*phrase), places));
+                    let hits = scan.around.entry(phrase.role).or_default();
+                    hits.push(hit(std::iter::once(*phrase), places));
                 }
             }
         }

@@ -36,7 +36,7 @@ pub(crate) enum Part {
 
 impl Phrase {
     pub(crate) fn new(text: &str, role: Role, class: Option<Class>, value: i32) -> Option<Self> {
-        let parts = parts(text)?;
+        let parts = parts(text).filter(|parts| parts[0] != Part::Gap)?;
         Some(Self {
             parts,
             role,

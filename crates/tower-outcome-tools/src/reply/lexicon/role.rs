@@ -47,12 +47,14 @@ pub(crate) enum Role {
     Present,
     Pronoun,
     Question,
+    Range,
     Record,
     Redone,
     Rest,
     Result,
     Retry,
     Sent,
+    Some,
     Split,
     Tag,
     That,
@@ -108,8 +110,10 @@ impl Role {
                 | Self::Present
                 | Self::Pronoun
                 | Self::Question
+                | Self::Range
                 | Self::Record
                 | Self::Rest
+                | Self::Some
                 | Self::Tag
                 | Self::That
                 | Self::Things
@@ -176,12 +180,14 @@ const ROLES: &[(&str, Role)] = &[
     ("present", Role::Present),
     ("pronoun", Role::Pronoun),
     ("question", Role::Question),
+    ("range", Role::Range),
     ("record", Role::Record),
     ("redone", Role::Redone),
     ("rest", Role::Rest),
     ("result", Role::Result),
     ("retry", Role::Retry),
     ("sent", Role::Sent),
+    ("some", Role::Some),
     ("split", Role::Split),
     ("tag", Role::Tag),
     ("that", Role::That),
