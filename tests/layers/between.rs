@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use http::{Request, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
 use tower::buffer::BufferLayer;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::load_shed::LoadShedLayer;
@@ -10,20 +13,17 @@ use tower::timeout::TimeoutLayer;
 use tower::{Service as _, ServiceBuilder, ServiceExt as _};
 use tower_outcome::transport::Wire;
 use tower_outcome::{
-    ClaimLayer, Client, Code, DeadlineLayer, KeyLayer, KeyedRetry, MemoryLedger, Outcome,
-    OutcomeLayer, RequestExt as _, ShieldLayer,
+    ClaimLayer, Code, DeadlineLayer, KeyLayer, KeyedRetry, MemoryLedger, Outcome, OutcomeBody,
+    OutcomeLayer, ShieldLayer,
 };
 use tower_outcome_testkit::{Billing, Refusing, Step};
 use tower_test::mock;
 
-use crate::support::{Mock, intended, intent, left, write};
-
-#[path = "../support/clients.rs"]
-mod clients;
+use crate::support::{Mock, intended, left, write};
 
 macro_rules! crowded {
     () => {
-        Client::new(
+        tower_outcome::Client::new(
             ServiceBuilder::new()
                 .layer(OutcomeLayer::new())
                 .layer(DeadlineLayer::new(Duration::from_secs(60)))
@@ -35,28 +35,31 @@ macro_rules! crowded {
                 .layer(KeyLayer::new())
                 .layer(RetryLayer::new(KeyedRetry::new(2)))
                 .layer(BufferLayer::new(4))
-                .service(Wire::hyper(clients::hyper())),
+                .service(Wire::hyper(
+                    Client::builder(TokioExecutor::new()).build_http(),
+                )),
         )
     };
+}
+
+/// The write that all tests make, to a server that is there.
+fn to(url: &str) -> Request<OutcomeBody> {
+    let mut request = intended();
+    *request.uri_mut() = format!("{url}/refunds").parse::<Uri>().unwrap();
+    request
 }
 
 #[tokio::test]
 async fn a_verdict_comes_through_other_layers_as_it_was() {
     let client = crowded!();
     let refusing = Refusing::start().unwrap();
-    let verdict = client
-        .send(clients::write(&refusing.url()).with_intent(intent()))
-        .await;
+    let verdict = client.send(to(&refusing.url())).await;
     assert_eq!(verdict.code(), Code::ConnectFailed);
 
     let billing = refusing.open().unwrap();
-    let verdict = client
-        .send(clients::write(&billing.url()).with_intent(intent()))
-        .await;
+    let verdict = client.send(to(&billing.url())).await;
     assert_eq!(verdict.code(), Code::Done);
-    let verdict = client
-        .send(clients::write(&billing.url()).with_intent(intent()))
-        .await;
+    let verdict = client.send(to(&billing.url())).await;
     assert_eq!(verdict.code(), Code::AlreadyDone);
     assert_eq!(billing.received().len(), 1);
 }
@@ -67,9 +70,7 @@ async fn anothers_timeout_on_a_write_that_left_is_unknown() {
     let client = crowded!();
     let billing = Billing::start_without_keys().await.unwrap();
     billing.script([Step::CommitThenSilence]);
-    let verdict = client
-        .send(clients::write(&billing.url()).with_intent(intent()))
-        .await;
+    let verdict = client.send(to(&billing.url())).await;
     assert_eq!(verdict.outcome(), Outcome::Unknown);
     assert_eq!(billing.commits(), 1);
 }
