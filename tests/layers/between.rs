@@ -26,7 +26,7 @@ macro_rules! crowded {
         tower_outcome::Client::new(
             ServiceBuilder::new()
                 .layer(OutcomeLayer::new())
-                .layer(DeadlineLayer::new(Duration::from_secs(60)))
+                .layer(DeadlineLayer::new(Duration::from_mins(1)))
                 .layer(ShieldLayer::new())
                 .layer(LoadShedLayer::new())
                 .layer(ConcurrencyLimitLayer::new(4))

@@ -18,7 +18,7 @@ use crate::support::{Mock, intended, paid, queued, read, write};
 /// Runs a check with every layer.
 macro_rules! every_layer {
     ($check:ident) => {
-        let minute = std::time::Duration::from_secs(60);
+        let minute = std::time::Duration::from_mins(1);
         $check("outcome", OutcomeLayer::new()).await;
         $check("deadline", DeadlineLayer::new(minute)).await;
         $check("shield", ShieldLayer::new()).await;
