@@ -61,7 +61,7 @@ pub(crate) fn units(reply: &str) -> Vec<Unit> {
                 if line.ends_open() && next.is_some_and(Line::is_part) {
                     let (before, lead) = sentence::split_last(&line.text);
                     push(&mut units, before, "");
-                    leads.push((0, lead.to_owned()));
+                    leads.push((0, lead.trim_start().to_owned()));
                     heading.clear();
                 } else {
                     heading.clear();

@@ -142,6 +142,8 @@ fn is_word(c: char) -> bool {
 /// The end of the word that starts at `start`, joints and inner separators included.
 fn word_end(chars: &[char], start: usize) -> usize {
     let mut at = start + 1;
+    let run = chars[start..].iter().take(LONGEST_ADDRESS);
+    let is_address = run.take_while(|c| !c.is_whitespace()).any(|&c| c == '@');
     while let Some(&c) = chars.get(at) {
         let next = chars
             .get(at + 1)
@@ -152,7 +154,7 @@ fn word_end(chars: &[char], start: usize) -> usize {
             '-' | '_' | '\'' | '@' => next.is_some(),
             '.' | ',' => {
                 next.is_some_and(char::is_numeric) && chars[at - 1].is_numeric()
-                    || c == '.' && chars[start..at].contains(&'@') && next.is_some()
+                    || c == '.' && is_address && next.is_some()
             }
             _ => false,
         };
@@ -295,6 +297,9 @@ fn join_spaced(tokens: &[Token]) -> Vec<Token> {
     }
     out
 }
+
+/// How far ahead an `@` is looked for, in characters.
+const LONGEST_ADDRESS: usize = 64;
 
 #[cfg(test)]
 mod tests {
