@@ -68,6 +68,14 @@ impl Sentence<'_> {
         mentions.any(|mention| mention.start >= start && mention.end <= end)
     }
 
+    /// Whether a comma or an "and" parts what lies between the bounds.
+    pub(crate) fn is_parted(&self, start: usize, end: usize) -> bool {
+        (start..end).any(|at| {
+            matches!(self.tokens[at].text.as_str(), "," | "、")
+                || self.around(Role::And, at, at + 1).is_some()
+        })
+    }
+
     /// Whether the word is part of an id.
     pub(crate) fn is_named(&self, at: usize) -> bool {
         let mut mentions = self.mentions.iter();
@@ -158,7 +166,9 @@ impl Sentence<'_> {
             hit.start
         };
         let has_auxiliary = self.around(Role::Auxiliary, start, end).is_some();
-        has_auxiliary || words <= self.pack.terse
+        // Chinese denies without an auxiliary.
+        let is_denied = self.pack.unspaced && self.has(Role::Not, start, hit.start);
+        has_auxiliary || is_denied || words <= self.pack.terse
     }
 
     /// The clauses in order, without gaps.

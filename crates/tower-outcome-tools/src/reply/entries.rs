@@ -60,7 +60,10 @@ impl<'a> Entries<'a> {
                 .filter(|at| selection.ids.contains(at))
                 .collect();
             is_exact = !named.is_empty();
-            actions = if is_exact { named } else { actions };
+            let only_read = selection.ids.iter().all(|&at| self.all[at].is_read);
+            if is_exact || said.verbs.is_empty() && only_read {
+                actions = named;
+            }
         }
         let excepted = |at: &usize| {
             selection.excepted.contains(at)

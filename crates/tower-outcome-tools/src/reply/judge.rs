@@ -263,7 +263,8 @@ impl<'a> Judge<'a> {
             let after = said[at + 1..]
                 .iter()
                 .take_while(|o| near(o, 1))
-                .find(subject);
+                .find(subject)
+                .filter(|after| after.statement.kind == said[at].statement.kind);
             if bare && !open {
                 let Some(source) = before.or(after).map(|other| other.statement.clone()) else {
                     continue;

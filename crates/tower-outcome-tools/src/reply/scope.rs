@@ -132,15 +132,24 @@ impl Scope {
         }
     }
 
-    /// Whether a denial reaches the hit that no other denial takes back.
+    /// Whether a denial reaches the hit, from its own clause or the one that it goes on.
     pub(crate) fn negated(&self, sentence: &Sentence<'_>, hit: &Hit) -> bool {
-        let denials = self.denials(sentence, hit);
-        let untrue = sentence.has(Role::Untrue, self.start, self.end);
-        untrue != (denials.len() > 2 * taken_back(&denials))
+        self.denied(sentence, hit)
             || self
                 .carried
                 .as_ref()
                 .is_some_and(|carried| carried.carries_negation(sentence, hit))
+    }
+
+    /// Whether its own clause denies the hit with no other denial that takes it back.
+    pub(crate) fn denied(&self, sentence: &Sentence<'_>, hit: &Hit) -> bool {
+        let mut denials = self.denials(sentence, hit);
+        if hit.is(Role::Fail) || hit.is(Role::Trouble) {
+            // "It did not happen, and nothing was changed": the second is no denial of a failure.
+            denials.retain(|denial| !sentence.is_parted(denial.end, hit.start));
+        }
+        let untrue = sentence.has(Role::Untrue, self.start, self.end);
+        untrue != (denials.len() > 2 * taken_back(&denials))
     }
 
     /// "did not fail to".

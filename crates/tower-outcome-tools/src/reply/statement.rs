@@ -168,7 +168,8 @@ impl Sentence<'_> {
             return Some(Kind::Unsure);
         }
         if is(Role::Fail) || is(Role::Trouble) {
-            return Some(if negated { Kind::Done } else { Kind::Failed });
+            let denied = scope.denied(self, hit);
+            return Some(if denied { Kind::Done } else { Kind::Failed });
         }
         if is(Role::Confirm) {
             return Some(if negated || scope.being || scope.modal(self, hit) {
