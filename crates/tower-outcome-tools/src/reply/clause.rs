@@ -159,16 +159,25 @@ impl Sentence<'_> {
             .iter()
             .filter(|token| token.kind == Kind::Word)
             .count();
-        // In Romance languages what stands before the auxiliary is an adjective.
-        let end = if self.pack.negates_backwards || self.pack.unspaced {
-            end
-        } else {
-            hit.start
+        let pack = self.pack;
+        let has_auxiliary = match (pack.negates_backwards, pack.unspaced) {
+            // In Japanese the auxiliary follows, a particle away.
+            (true, true) => {
+                let mut auxiliaries = self.scan.around(Role::Auxiliary).iter();
+                auxiliaries.any(|other| (hit.end..=hit.end + PARTICLE).contains(&other.start))
+            }
+            // In Romance languages what stands before the auxiliary is an adjective.
+            (false, false) => self.around(Role::Auxiliary, start, hit.start).is_some(),
+            _ => self.around(Role::Auxiliary, start, end).is_some(),
         };
-        let has_auxiliary = self.around(Role::Auxiliary, start, end).is_some();
-        // Chinese denies without an auxiliary.
-        let is_denied = self.pack.unspaced && self.has(Role::Not, start, hit.start);
-        has_auxiliary || is_denied || words <= self.pack.terse
+        // A denial needs no auxiliary: before the verb in Chinese, behind it in Japanese.
+        let is_denied = pack.unspaced
+            && if pack.negates_backwards {
+                self.has(Role::Not, hit.end, hit.end + INFLECTION)
+            } else {
+                self.has(Role::Not, start, hit.start)
+            };
+        has_auxiliary || is_denied || words <= pack.terse
     }
 
     /// The clauses in order, without gaps.
@@ -314,3 +323,8 @@ impl Sentence<'_> {
 fn is_break(text: &str) -> bool {
     matches!(text, ":" | "—" | "–" | "-" | "→" | "(" | ")" | "=" | ">")
 }
+
+/// So many characters may stand between a Japanese verb and its denial.
+const INFLECTION: usize = 5;
+/// So many characters may stand between a Japanese verb and its auxiliary.
+const PARTICLE: usize = 2;

@@ -164,7 +164,7 @@ impl Scope {
             .filter(|other| {
                 // "I cancelled nothing", "neither of them".
                 let is_object = other.is_postposed() && other.start <= hit.end + 1;
-                sentence.pack.negates_backwards || other.start < hit.end || is_object
+                sentence.pack.denies_anywhere() || other.start < hit.end || is_object
             })
             .collect()
     }

@@ -99,10 +99,11 @@ impl Sentence<'_> {
             if !self.is_predicate(hit, clause.start, clause.end) && !self.is_doing(hit, &clause) {
                 continue;
             }
-            spoke = true;
             let kind = self
                 .kind(hit, &clause, scope)
                 .and_then(|kind| scope.admit(self, kind, hit));
+            // Where nothing is inflected a verb with a tick behind it is still to be told.
+            spoke |= kind.is_some() || !(self.pack.unspaced && hit.is(Role::Base));
             out.extend(kind.map(|kind| self.statement(kind, hit, &clause, scope)));
         }
         let mark = |kind| {
@@ -201,7 +202,9 @@ impl Sentence<'_> {
         }
         if is(Role::Result) || is(Role::Closing) {
             let open = scope.modal(self, hit) && !Scope::modal_right_before(self, hit);
-            return (!negated && !open).then_some(Kind::Done);
+            // "Nothing left to do" denies by itself.
+            let denied = negated && !is(Role::Closing);
+            return (!denied && !open).then_some(Kind::Done);
         }
         // A verb form that is no claim by itself.
         match () {

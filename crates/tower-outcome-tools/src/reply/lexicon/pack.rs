@@ -101,6 +101,11 @@ impl Pack {
         &self.language
     }
 
+    /// Whether a denial reaches the whole clause.
+    pub(crate) const fn denies_anywhere(&self) -> bool {
+        self.negates_backwards || self.unspaced
+    }
+
     /// The line that tells of an outcome in a summary.
     pub(crate) fn summary(&self, outcome: &str) -> Option<&str> {
         self.summary.get(outcome).map(String::as_str)
