@@ -231,7 +231,7 @@ impl Sentence<'_> {
     fn is_topic(&self, piece: &Clause) -> bool {
         let closed = self.tokens[..piece.end]
             .last()
-            .is_some_and(|token| is_break(&token.text));
+            .is_some_and(|token| is_break(&token.text) && token.text != ")");
         closed
             && (self.names(piece.start, piece.end) || self.has(Role::Thing, piece.start, piece.end))
     }

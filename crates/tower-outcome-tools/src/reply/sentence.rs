@@ -53,15 +53,13 @@ fn is_stop(before: &str, after: &str) -> bool {
         Some(_) => {}
     }
     let next = after.chars().take(NEXT_WORD).find(|c| c.is_alphanumeric());
-    if next.is_some_and(char::is_lowercase) {
-        return false;
-    }
     let word = before
         .rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '.'))
         .next();
     let word = word.unwrap_or_default();
-    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
-    let lone = letters == 1 && word.chars().count() == 1 && word.chars().all(char::is_uppercase);
+    // "A. 1001", "e.g."
+    let mut letters = word.chars();
+    let lone = letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none();
     let shortened = ABBREVIATIONS
         .iter()
         .any(|known| known.eq_ignore_ascii_case(word));
@@ -69,10 +67,10 @@ fn is_stop(before: &str, after: &str) -> bool {
     !(lone || shortened && numbered)
 }
 
-const ABBREVIATIONS: [&str; 30] = [
+const ABBREVIATIONS: [&str; 38] = [
     "no", "nr", "núm", "num", "mr", "mrs", "ms", "dr", "st", "approx", "ca", "ref", "inc", "ltd",
     "vs", "bzw", "ggf", "inkl", "etc", "sr", "sra", "mme", "art", "tel", "e.g", "i.e", "u.a", "z",
-    "usw", "abs",
+    "usw", "abs", "max", "min", "incl", "excl", "resp", "evtl", "env", "ej",
 ];
 /// Words of their own as well: they shorten only in front of a number.
 const SHORTENS_WORDS: [&str; 5] = ["no", "No", "st", "art", "ref"];

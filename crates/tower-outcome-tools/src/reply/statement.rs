@@ -75,7 +75,12 @@ impl Sentence<'_> {
             let from = statements.len();
             self.read(&clauses, at, &scope, &mut statements);
             if at > 0 && self.is_elliptic(&clauses[at]) && statements.len() == from {
-                statements.extend(self.elliptic(&clauses[at], statements.last()));
+                let denied = self.elliptic(&clauses[at], statements.last());
+                if let (None, Some(last)) = (&denied, statements.last_mut()) {
+                    // "the outbound flight, but not the return": not all, whichever it is.
+                    last.selection.count = last.selection.count.or(Some(1));
+                }
+                statements.extend(denied);
             }
             drop_generic(&mut statements, from);
             scopes.push(scope);
@@ -104,7 +109,22 @@ impl Sentence<'_> {
                 .and_then(|kind| scope.admit(self, kind, hit));
             // Where nothing is inflected a verb with a tick behind it is still to be told.
             spoke |= kind.is_some() || !(self.pack.unspaced && hit.is(Role::Base));
-            out.extend(kind.map(|kind| self.statement(kind, hit, &clause, scope)));
+            let said = kind.map(|kind| self.statement(kind, hit, &clause, scope));
+            // "I made" says nothing without what.
+            out.extend(
+                said.filter(|said| {
+                    !said.light || !said.verbs.is_empty() || !said.things.is_empty()
+                }),
+            );
+        }
+        let failed = |said: &Statement| said.kind == Kind::Failed && said.weak;
+        if out[from..].iter().any(failed) {
+            // "It ended in failure."
+            let mut at = 0;
+            out.retain(|said| {
+                at += 1;
+                at <= from || said.kind != Kind::Done
+            });
         }
         let mark = |kind| {
             self.tokens[clause.start..clause.end]
@@ -138,9 +158,7 @@ impl Sentence<'_> {
     /// "I am refunding", "refunding A-1001 now".
     fn is_doing(&self, hit: &Hit, clause: &Clause) -> bool {
         let before = self.before_adverbs(hit.start);
-        let opens = self.tokens[clause.start..hit.start]
-            .iter()
-            .all(|t| t.kind != Token::Word);
+        let opens = self.is_open(clause.start, hit.start);
         let others = || {
             self.hits(clause.start, clause.end).any(|other| {
                 other.start != hit.start && self.is_predicate(other, clause.start, clause.end)
@@ -305,9 +323,15 @@ impl Sentence<'_> {
         let before = self.before_adverbs(hit.start);
         clause.start == 0
             && (hit.is(Role::Past) || hit.is(Role::Ing))
-            && self.tokens[clause.start..before.max(clause.start)]
-                .iter()
-                .all(|t| t.kind != Token::Word)
+            && self.is_open(clause.start, before.max(clause.start))
+    }
+
+    /// Whether nothing but signs and words such as "okay" stands within the bounds.
+    fn is_open(&self, start: usize, end: usize) -> bool {
+        (start..end).all(|at| {
+            let masked = |hit: &Hit| hit.is(Role::Mask) && hit.start <= at && at < hit.end;
+            self.tokens[at].kind != Token::Word || self.hits(start, end).any(masked)
+        })
     }
 
     /// "but not A-1002": what the clause before says, denied.
