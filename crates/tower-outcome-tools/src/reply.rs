@@ -45,6 +45,7 @@ mod statement;
 mod summary;
 mod surroundings;
 mod text;
+mod tool_words;
 
 pub use action::Action;
 pub use lexicon::{Lexicon, LexiconError};
@@ -53,6 +54,7 @@ pub use receipts::strip_receipts;
 use entries::Entries;
 use judge::Judge;
 use link::Directory;
+use tool_words::ToolWords;
 
 /// Compares replies with ledger entries.
 ///
@@ -81,7 +83,8 @@ impl ReplyChecker {
     /// The work is linear in the length of the reply.
     pub fn check(&self, reply: &str, actions: &[Action]) -> Verdict {
         let directory = Directory::new(actions);
-        let said = reader::read(&self.lexicon, &directory, reply);
+        let words = ToolWords::new(&self.lexicon, actions);
+        let said = reader::read(&self.lexicon, &directory, &words, reply);
         Verdict {
             flags: Judge::new(Entries::new(&self.lexicon, actions)).judge(said),
         }

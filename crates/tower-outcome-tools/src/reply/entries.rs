@@ -133,18 +133,15 @@ impl<'a> Entries<'a> {
             tiers.swap(0, 1);
         } else if !said.verbs.is_empty() {
             // "Cancelled your booking" is no word of having booked.
-            if said
-                .verbs
-                .iter()
-                .all(|&class| self.lexicon.takes_back(class))
-            {
+            let takes_back = |&class: &Class| self.lexicon.takes_back(class);
+            if !said.general && said.verbs.iter().all(takes_back) {
                 tiers[1].clear();
                 tiers[3].clear();
             }
             tiers.swap(1, 2);
         }
         tiers.push(unnamed());
-        if said.weak && said.verbs.is_empty() {
+        if said.general && (said.weak || !said.verbs.is_empty()) {
             tiers.push(writes().collect());
         }
         tiers

@@ -134,11 +134,18 @@ impl Lexicon {
         if !self.tools.contains_key(tool)
             && let Some(english) = self.packs.iter().find(|pack| pack.language() == "en")
         {
-            classes.extend(english.classes_in_name(&words_of_name(tool)));
+            classes.extend(english.classes_in_name(&Self::words_of_name(tool)));
         }
         classes.sort_unstable();
         classes.dedup();
         classes
+    }
+
+    /// Whether the name of the tool holds a verb that the lexicon knows.
+    pub(crate) fn knows_verb_of(&self, tool: &str) -> bool {
+        let english = self.packs.iter().find(|pack| pack.language() == "en");
+        let words = Self::words_of_name(tool);
+        self.tools.contains_key(tool) || english.is_some_and(|pack| pack.has_verb(&words))
     }
 
     /// Whether actions of this class change nothing.
@@ -157,6 +164,21 @@ impl Lexicon {
     pub(crate) fn are_akin(&self, one: Class, other: Class) -> bool {
         let group = |class| self.name(class).split_once('.').map(|(group, _)| group);
         one == other || group(one).is_some() && group(one) == group(other)
+    }
+
+    /// The words of `refund_order`, `refundOrder` and `orders.refund`.
+    pub(crate) fn words_of_name(tool: &str) -> Vec<String> {
+        let mut spaced = String::new();
+        for c in tool.chars() {
+            if c.is_uppercase() {
+                spaced.push('_');
+            }
+            spaced.push(c);
+        }
+        spaced
+            .split(|c: char| !c.is_alphanumeric())
+            .flat_map(runs)
+            .collect()
     }
 
     pub(crate) fn name(&self, class: Class) -> &str {
@@ -280,21 +302,6 @@ enum Section {
 
 fn index(at: usize) -> Option<Class> {
     u16::try_from(at).ok().map(Class)
-}
-
-/// The words of `refund_order`, `refundOrder` and `orders.refund`.
-fn words_of_name(tool: &str) -> Vec<String> {
-    let mut spaced = String::new();
-    for c in tool.chars() {
-        if c.is_uppercase() {
-            spaced.push('_');
-        }
-        spaced.push(c);
-    }
-    spaced
-        .split(|c: char| !c.is_alphanumeric())
-        .flat_map(runs)
-        .collect()
 }
 
 const BUILTIN: [&str; 7] = [

@@ -8,9 +8,15 @@ use super::link::Directory;
 use super::sentence;
 use super::statement::{self, Statement};
 use super::text::{Kind, Token, is_single, tokens};
+use super::tool_words::ToolWords;
 
 /// All that `reply` says.
-pub(crate) fn read(lexicon: &Lexicon, directory: &Directory, reply: &str) -> Vec<Said> {
+pub(crate) fn read(
+    lexicon: &Lexicon,
+    directory: &Directory,
+    words: &ToolWords,
+    reply: &str,
+) -> Vec<Said> {
     let units = layout::units(reply);
     let weights = weights(lexicon, &units);
     let mut said = Vec::new();
@@ -21,6 +27,7 @@ pub(crate) fn read(lexicon: &Lexicon, directory: &Directory, reply: &str) -> Vec
             let reader = Reader {
                 lexicon,
                 directory,
+                words,
                 weights: &weights,
             };
             let mut statements = reader.statements(text, &unit.lead);
@@ -47,6 +54,7 @@ pub(crate) fn read(lexicon: &Lexicon, directory: &Directory, reply: &str) -> Vec
 struct Reader<'a> {
     lexicon: &'a Lexicon,
     directory: &'a Directory,
+    words: &'a ToolWords,
     /// How much of the whole reply speaks for each language.
     weights: &'a [usize],
 }
@@ -128,7 +136,12 @@ impl Reader<'_> {
 
     fn sentence<'p>(&self, pack: &'p Pack, mut tokens: Vec<Token>) -> Sentence<'p> {
         pack.repair(&mut tokens);
-        let scan = pack.scan(&tokens);
+        let mut scan = pack.scan(&tokens);
+        for (at, token) in tokens.iter().enumerate() {
+            if let Some(role) = self.words.role(&token.text) {
+                scan.add(at, role);
+            }
+        }
         let ending = |at: usize| {
             let mut endings = scan.around(Role::Ending).iter();
             endings.any(|hit| hit.end <= at && at < hit.end + 4)

@@ -16,6 +16,8 @@ pub(crate) struct Statement {
     pub(crate) kind: Kind,
     /// What was done, by the verb.
     pub(crate) verbs: Vec<Class>,
+    /// The verb may stand for any other act as well.
+    pub(crate) general: bool,
     /// What was done, by the nouns around it.
     pub(crate) things: Vec<Class>,
     /// The nouns are joined by "and": each is meant.
@@ -276,6 +278,7 @@ impl Sentence<'_> {
         Statement {
             kind,
             verbs,
+            general: hit.is_general(&VERBS) || hit.is(Role::Closing),
             things,
             joined,
             light: hit.is(Role::Light),

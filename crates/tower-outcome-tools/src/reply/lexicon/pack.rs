@@ -49,6 +49,13 @@ impl Hit {
         self.roles.iter().any(|(other, _, _)| *other == role)
     }
 
+    /// Whether the hit stands in one of `roles` for any kind of action.
+    pub(crate) fn is_general(&self, roles: &[Role]) -> bool {
+        self.roles
+            .iter()
+            .any(|(role, class, _)| class.is_none() && roles.contains(role))
+    }
+
     /// Whether the word stands behind what it governs, as a section `[if 1]` says.
     pub(crate) fn is_postposed(&self) -> bool {
         self.roles.iter().any(|(_, _, value)| *value == 1)
@@ -73,6 +80,27 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
+    /// Adds a hit on words that no phrase owns.
+    pub(crate) fn add(&mut self, at: usize, role: Role) {
+        let place = self.hits.partition_point(|hit| hit.start < at);
+        let before = place
+            .checked_sub(1)
+            .and_then(|before| self.hits.get(before));
+        let is_owned = before.is_some_and(|hit| hit.end > at)
+            || self.hits.get(place).is_some_and(|hit| hit.start == at);
+        if !is_owned {
+            let roles = vec![(role, None, 0)];
+            self.hits.insert(
+                place,
+                Hit {
+                    start: at,
+                    end: at + 1,
+                    roles,
+                },
+            );
+        }
+    }
+
     /// The hits of a role that owns no words.
     pub(crate) fn around(&self, role: Role) -> &[Hit] {
         self.around.get(&role).map_or(&[], Vec::as_slice)
@@ -183,33 +211,45 @@ impl Pack {
 
     /// The classes that the words of a tool's name stand for, the first verb's before all.
     pub(crate) fn classes_in_name(&self, words: &[String]) -> Vec<Class> {
-        let all = |word: &String, roles: &[Role]| -> Vec<Class> {
-            let phrases = self.openings.words.get(word).into_iter().flatten();
-            phrases
-                .map(|&phrase| &self.phrases[phrase])
-                .filter(|phrase| phrase.word().is_some() && roles.contains(&phrase.role))
-                .filter_map(|phrase| phrase.class)
-                .collect()
-        };
         let is_noun = |word: &String| {
-            let phrases = self.openings.words.get(word).into_iter().flatten();
-            phrases.map(|&at| &self.phrases[at]).any(|phrase| {
-                phrase.word().is_some() && matches!(phrase.role, Role::Thing | Role::Things)
-            })
+            let mut phrases = self.of_word(word);
+            phrases.any(|phrase| matches!(phrase.role, Role::Thing | Role::Things))
         };
-        let is_verb = |word: &&String| !all(word, &[Role::Base]).is_empty();
+        let is_verb = |word: &&String| self.is_verb(word);
         let verb = words.iter().filter(is_verb).find(|word| !is_noun(word));
         let Some(verb) = verb.or_else(|| words.iter().find(is_verb)) else {
-            return words
-                .iter()
-                .flat_map(|w| all(w, &[Role::Thing, Role::Past, Role::Ing]))
-                .collect();
+            let roles = [Role::Thing, Role::Past, Role::Ing];
+            return words.iter().flat_map(|w| self.classes(w, &roles)).collect();
         };
-        let mut classes = all(verb, &[Role::Base]);
+        let mut classes = self.classes(verb, &[Role::Base]);
         if LIGHT_VERBS.contains(&verb.as_str()) {
-            classes.extend(words.iter().flat_map(|word| all(word, &[Role::Thing])));
+            classes.extend(words.iter().flat_map(|w| self.classes(w, &[Role::Thing])));
         }
         classes
+    }
+
+    /// Whether one of the words is a verb of some class.
+    pub(crate) fn has_verb(&self, words: &[String]) -> bool {
+        words.iter().any(|word| self.is_verb(word))
+    }
+
+    fn is_verb(&self, word: &str) -> bool {
+        !self.classes(word, &[Role::Base]).is_empty()
+    }
+
+    fn classes(&self, word: &str, roles: &[Role]) -> Vec<Class> {
+        let phrases = self
+            .of_word(word)
+            .filter(|phrase| roles.contains(&phrase.role));
+        phrases.filter_map(|phrase| phrase.class).collect()
+    }
+
+    /// The phrases that consist of that word.
+    fn of_word(&self, word: &str) -> impl Iterator<Item = &Phrase> {
+        let places = self.openings.words.get(word).into_iter().flatten();
+        places
+            .map(|&place| &self.phrases[place])
+            .filter(|phrase| phrase.word().is_some())
     }
 
     pub(super) fn set_option(&mut self, line: &str) -> Result<(), &'static str> {
