@@ -47,7 +47,7 @@ impl<'a> Entries<'a> {
 
     /// The actions that a statement speaks of.
     pub(crate) fn link(&self, said: &Statement, seen: &[bool]) -> Link {
-        let mut actions = self.of_classes(said);
+        let (mut actions, is_guess) = self.of_classes(said);
         let selection = &said.selection;
         let mut is_exact = false;
         if selection.foreign && selection.ids.is_empty() && said.kind == Kind::Done {
@@ -84,6 +84,7 @@ impl<'a> Entries<'a> {
                     kind: said.kind,
                     actions: picked,
                     is_exact: true,
+                    is_guess,
                 };
             }
         }
@@ -92,10 +93,12 @@ impl<'a> Entries<'a> {
             kind: said.kind,
             actions,
             is_exact,
+            is_guess,
         }
     }
 
-    fn of_classes(&self, said: &Statement) -> Vec<usize> {
+    /// The actions of the statement's kinds, and whether that is a guess.
+    fn of_classes(&self, said: &Statement) -> (Vec<usize>, bool) {
         let writes = || (0..self.all.len()).filter(|&at| !self.all[at].is_read);
         let exact = |classes: &[Class]| -> Vec<usize> {
             writes()
@@ -118,10 +121,10 @@ impl<'a> Entries<'a> {
                 .collect()
         };
         if said.verbs.is_empty() && said.things.is_empty() {
-            return writes().collect();
+            return (writes().collect(), false);
         }
         if said.verbs.iter().any(|&class| self.lexicon.is_read(class)) && said.verbs.len() == 1 {
-            return Vec::new();
+            return (Vec::new(), false);
         }
         let mut tiers = vec![
             exact(&said.verbs),
@@ -140,14 +143,16 @@ impl<'a> Entries<'a> {
             }
             tiers.swap(1, 2);
         }
-        tiers.push(unnamed());
-        if said.general && (said.weak || !said.verbs.is_empty()) {
-            tiers.push(writes().collect());
+        if let Some(tier) = tiers.into_iter().find(|tier| !tier.is_empty()) {
+            return (tier, false);
         }
-        tiers
-            .into_iter()
-            .find(|tier| !tier.is_empty())
-            .unwrap_or_default()
+        let unnamed: Vec<usize> = unnamed();
+        let is_general = said.general && (said.weak || !said.verbs.is_empty());
+        if unnamed.is_empty() && is_general {
+            (writes().collect(), true)
+        } else {
+            (unnamed, true)
+        }
     }
 
     pub(crate) fn is_lookup(&self, said: &Statement) -> bool {
@@ -186,6 +191,8 @@ pub(crate) struct Link {
     pub(crate) actions: Vec<usize>,
     /// They are meant one by one, not as a group.
     pub(crate) is_exact: bool,
+    /// Nothing in the words says that these are meant, only that no others are.
+    pub(crate) is_guess: bool,
 }
 
 /// The actions at the given places, counted from one.

@@ -205,6 +205,7 @@ impl<'a> Judge<'a> {
                 Outcome::AlreadyDone | Outcome::Ok => {
                     !one_of_many
                         && !said.is_bare()
+                        && !link.is_guess
                         && !said.reason
                         && !spoken.of(at, &[Kind::Done, Kind::Unsure])
                 }

@@ -37,12 +37,15 @@
 mod pack;
 mod phrase;
 mod role;
+mod scan;
+mod typo;
 
 use std::collections::HashMap;
 use std::fmt;
 
-pub(crate) use pack::{Hit, Pack, Scan};
+pub(crate) use pack::Pack;
 pub(crate) use role::Role;
+pub(crate) use scan::{Hit, Scan};
 
 use super::text::runs;
 
@@ -304,8 +307,9 @@ fn index(at: usize) -> Option<Class> {
     u16::try_from(at).ok().map(Class)
 }
 
-const BUILTIN: [&str; 7] = [
+const BUILTIN: [&str; 8] = [
     include_str!("../../lexicon/en.txt"),
+    include_str!("../../lexicon/en-idioms.txt"),
     include_str!("../../lexicon/de.txt"),
     include_str!("../../lexicon/fr.txt"),
     include_str!("../../lexicon/es.txt"),

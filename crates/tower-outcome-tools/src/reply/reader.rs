@@ -137,7 +137,8 @@ impl Reader<'_> {
     fn sentence<'p>(&self, pack: &'p Pack, mut tokens: Vec<Token>) -> Sentence<'p> {
         pack.repair(&mut tokens);
         let mut scan = pack.scan(&tokens);
-        for (at, token) in tokens.iter().enumerate() {
+        // Tools have English names.
+        for (at, token) in tokens.iter().enumerate().filter(|_| !pack.unspaced) {
             if let Some(role) = self.words.role(&token.text) {
                 scan.add(at, role);
             }

@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::Class;
 use super::phrase::{Part, Phrase, Reach, Sets, parts};
 use super::role::Role;
+use super::scan::{Hit, Scan};
+use super::typo;
 use crate::reply::text::{Kind, Token, folded};
 
 /// One language.
@@ -34,77 +36,6 @@ struct Openings {
     words: HashMap<String, Vec<usize>>,
     prefixes: HashMap<String, Vec<usize>>,
     suffixes: HashMap<String, Vec<usize>>,
-}
-
-/// Where phrases of the same words match.
-#[derive(Clone, Debug)]
-pub(crate) struct Hit {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) roles: Vec<(Role, Option<Class>, i32)>,
-}
-
-impl Hit {
-    pub(crate) fn is(&self, role: Role) -> bool {
-        self.roles.iter().any(|(other, _, _)| *other == role)
-    }
-
-    /// Whether the hit stands in one of `roles` for any kind of action.
-    pub(crate) fn is_general(&self, roles: &[Role]) -> bool {
-        self.roles
-            .iter()
-            .any(|(role, class, _)| class.is_none() && roles.contains(role))
-    }
-
-    /// Whether the word stands behind what it governs, as a section `[if 1]` says.
-    pub(crate) fn is_postposed(&self) -> bool {
-        self.roles.iter().any(|(_, _, value)| *value == 1)
-    }
-
-    /// The classes that the hit stands for in one of `roles`.
-    pub(crate) fn classes(&self, roles: &[Role]) -> impl Iterator<Item = Class> {
-        self.roles
-            .iter()
-            .filter(|(role, _, _)| roles.contains(role))
-            .filter_map(|(_, c, _)| *c)
-    }
-}
-
-/// All that one pack finds in a sentence.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Scan {
-    /// Hits that own their words, in order.
-    pub(crate) hits: Vec<Hit>,
-    /// Hits that only say something of their surroundings, by role and in order.
-    around: HashMap<Role, Vec<Hit>>,
-}
-
-impl Scan {
-    /// Adds a hit on words that no phrase owns.
-    pub(crate) fn add(&mut self, at: usize, role: Role) {
-        let place = self.hits.partition_point(|hit| hit.start < at);
-        let before = place
-            .checked_sub(1)
-            .and_then(|before| self.hits.get(before));
-        let is_owned = before.is_some_and(|hit| hit.end > at)
-            || self.hits.get(place).is_some_and(|hit| hit.start == at);
-        if !is_owned {
-            let roles = vec![(role, None, 0)];
-            self.hits.insert(
-                place,
-                Hit {
-                    start: at,
-                    end: at + 1,
-                    roles,
-                },
-            );
-        }
-    }
-
-    /// The hits of a role that owns no words.
-    pub(crate) fn around(&self, role: Role) -> &[Hit] {
-        self.around.get(&role).map_or(&[], Vec::as_slice)
-    }
 }
 
 impl Pack {
@@ -191,7 +122,7 @@ impl Pack {
                 let same = |(phrase, places): &&(&Phrase, Vec<usize>)| {
                     phrase.role.owns_words() && *places == longest
                 };
-                scan.hits.push(hit(
+                scan.hits.push(Hit::of(
                     found.iter().filter(same).map(|(phrase, _)| *phrase),
                     &longest,
                 ));
@@ -201,8 +132,8 @@ impl Pack {
             }
             for (phrase, places) in &found {
                 if !phrase.role.owns_words() {
-                    let hits = scan.around.entry(phrase.role).or_default();
-                    hits.push(hit(std::iter::once(*phrase), places));
+                    let hit = Hit::of(std::iter::once(*phrase), places);
+                    scan.add_around(phrase.role, hit);
                 }
             }
         }
@@ -327,7 +258,7 @@ impl Pack {
         }
         if matches!(role, Role::Claim | Role::Participle | Role::Past)
             && let Some(first) = word.chars().next()
-            && word.chars().count() >= SHORTEST_TYPO
+            && word.chars().count() >= typo::SHORTEST
         {
             self.telling.entry(first).or_default().push(word.to_owned());
         }
@@ -353,23 +284,9 @@ impl Pack {
     }
 
     fn meant(&self, word: &str) -> Option<&String> {
-        let letters: Vec<char> = word.chars().collect();
-        if letters.len() < SHORTEST_TYPO {
-            return None;
-        }
-        let letters = undoubled(&letters);
-        self.telling.get(&letters[0])?.iter().find(|known| {
-            let known = undoubled(&known.chars().collect::<Vec<char>>());
-            known.last() == letters.last() && (known == letters || is_one_slip(&letters, &known))
-        })
+        let known = self.telling.get(&word.chars().next()?)?;
+        known.iter().find(|known| typo::may_mean(word, known))
     }
-}
-
-/// Each run of one letter as a single one: nothing is mistyped more often.
-fn undoubled(letters: &[char]) -> Vec<char> {
-    let mut letters = letters.to_vec();
-    letters.dedup();
-    letters
 }
 
 impl Openings {
@@ -389,41 +306,13 @@ impl Openings {
     }
 }
 
-fn hit<'a>(phrases: impl Iterator<Item = &'a Phrase>, places: &[usize]) -> Hit {
-    Hit {
-        start: places.first().copied().unwrap_or_default(),
-        end: places.last().map_or(0, |last| last + 1),
-        roles: phrases
-            .map(|phrase| (phrase.role, phrase.class, phrase.value))
-            .collect(),
-    }
-}
-
 fn entries(line: &str) -> impl Iterator<Item = &str> {
     line.split('|')
         .map(str::trim)
         .filter(|entry| !entry.is_empty())
 }
 
-/// Whether one letter added, dropped, changed or swapped with its neighbour tells two words apart.
-fn is_one_slip(one: &[char], other: &[char]) -> bool {
-    let same = one.iter().zip(other).take_while(|(a, b)| a == b).count();
-    let (one, other) = (&one[same..], &other[same..]);
-    match (one.len(), other.len()) {
-        (a, b) if a == b => match (one, other) {
-            ([a, b, rest @ ..], [c, d, others @ ..]) if a == d && b == c => rest == others,
-            ([_, rest @ ..], [_, others @ ..]) => rest == others,
-            _ => false,
-        },
-        (a, b) if a + 1 == b => *one == other[1..],
-        (a, b) if a == b + 1 => one[1..] == *other,
-        _ => false,
-    }
-}
-
 /// Verbs of tool names that say little without their noun.
 const LIGHT_VERBS: [&str; 5] = ["add", "create", "generate", "issue", "run"];
-/// Shorter words are one slip away from too many others.
-const SHORTEST_TYPO: usize = 7;
 /// No phrase starts with a stem longer than this.
 const LONGEST_STEM: usize = 32;
