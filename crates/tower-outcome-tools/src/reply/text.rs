@@ -93,7 +93,7 @@ pub(crate) fn folded(text: &str) -> String {
 fn normalised(text: &str) -> Vec<char> {
     let chars: Vec<char> = text
         .nfkc()
-        .filter(|&c| !is_invisible(c))
+        .filter(|&c| !is_invisible(c) && c != '*')
         .map(|c| match c {
             '\u{2010}'..='\u{2012}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}' => '-',
             '\u{2019}' | '\u{2018}' | '\u{2bc}' | '\u{b4}' | '`' => '\'',
@@ -250,7 +250,7 @@ fn push_single(c: char, tokens: &mut Vec<Token>) {
         '❌' | '✖' | '✗' | '✘' | '⛔' | '🚫' | '🔴' | '❎' => Kind::Cross,
         '⏳' | '⌛' | '🔄' | '⚠' | '❓' | '❔' | '☐' | '🟡' | '🕐' => Kind::Wait,
         c if is_single(c) => Kind::Word,
-        '*' | '~' | '_' | '\'' => return,
+        '~' | '_' | '\'' => return,
         _ => Kind::Sign,
     };
     tokens.push(Token {
