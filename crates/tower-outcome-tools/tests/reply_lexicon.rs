@@ -56,7 +56,7 @@ fn what_cannot_be_read_is_named_by_its_line() {
     for (text, message) in [
         (
             "[not]\nno",
-            "line 1 of the lexicon: no language has been named",
+            "line 2 of the lexicon: no language has been named",
         ),
         (
             "language en\n[nonsense]",

@@ -164,7 +164,12 @@ impl Scope {
             .filter(|other| {
                 // "I cancelled nothing", "neither of them".
                 let is_object = other.is_postposed() && other.start <= hit.end + 1;
-                sentence.pack.denies_anywhere() || other.start < hit.end || is_object
+                // "Your name is not on the list."
+                let is_predicate = hit.is(Role::Result) && other.start == hit.end;
+                sentence.pack.denies_anywhere()
+                    || other.start < hit.end
+                    || is_object
+                    || is_predicate
             })
             .collect()
     }
