@@ -94,10 +94,15 @@ impl Sentence<'_> {
         at
     }
 
-    /// Whether a determiner makes an adjective of the hit: "the cancelled order".
+    /// Whether a determiner or a count makes an adjective of the hit: "the cancelled order".
     pub(crate) fn is_adjective(&self, hit: &Hit) -> bool {
         let at = self.before_adverbs(hit.start);
-        at > 0 && self.around(Role::Determiner, at - 1, at).is_some()
+        let counts = |at: usize| {
+            self.tokens[at].kind == Kind::Number || self.around(Role::Number, at, at + 1).is_some()
+        };
+        let is_noun = self.has(Role::Thing, hit.end, hit.end + 1)
+            || self.around(Role::Things, hit.end, hit.end + 1).is_some();
+        at > 0 && (self.around(Role::Determiner, at - 1, at).is_some() || is_noun && counts(at - 1))
     }
 
     /// Whether a verb form such as "refund" is used as a verb.
@@ -209,22 +214,21 @@ impl Sentence<'_> {
         !piece.has_predicate && !self.is_elliptic(piece) && !self.is_topic(piece)
     }
 
-    /// "but not A-1002".
+    /// "but not A-1002", "A-1002 wasn't".
     pub(crate) fn is_elliptic(&self, piece: &Clause) -> bool {
-        let mut hits = self
-            .hits(piece.start, piece.end)
-            .filter(|hit| !hit.is(Role::Mask));
-        match hits.next() {
-            Some(hit) if hit.is(Role::But) => hits.next().is_some_and(|hit| hit.is(Role::Not)),
-            Some(hit) => {
-                let opens = self.tokens[piece.start..hit.start].iter().all(|token| {
-                    token.kind == Kind::Sign
-                        || matches!(token.text.as_str(), "and" | "und" | "et" | "y" | "e")
-                });
-                hit.is(Role::Not) && opens
-            }
-            None => false,
-        }
+        let hits = self.hits(piece.start, piece.end);
+        let mut hits = hits.filter(|hit| !hit.is(Role::Mask) && !hit.is(Role::But));
+        let Some(not) = hits.find(|hit| hit.is(Role::Not)) else {
+            return false;
+        };
+        let is_joint = |at: usize| {
+            self.tokens[at].kind == Kind::Sign
+                || self.around(Role::And, at, at + 1).is_some()
+                || self.has(Role::But, at, at + 1)
+        };
+        let opens = (piece.start..not.start).all(is_joint);
+        let closes = (not.end..piece.end).all(is_joint) && self.names(piece.start, not.start);
+        opens || closes
     }
 
     /// "B-2:" in front of what is said of it.

@@ -107,7 +107,8 @@ impl<'a> Judge<'a> {
     fn is_unbacked(&self, said: &Statement) -> Option<Reason> {
         let reads = said.verbs.iter().any(|&class| self.entries.is_read(class));
         let bare = said.is_bare();
-        if reads || said.reported || said.reason || bare && !self.entries.is_empty {
+        let reported = said.reported && !said.own;
+        if reads || reported || said.reason || bare && !self.entries.is_empty {
             return None;
         }
         match said.kind {

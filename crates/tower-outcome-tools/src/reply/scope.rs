@@ -4,7 +4,8 @@ use super::clause::{Clause, Condition, Opener, Sentence};
 use super::lexicon::{Hit, Role};
 use super::statement::Kind;
 use super::surroundings::{
-    continues, governing, is_asked, is_doubted, is_generic, is_imperative, lacks_auxiliary,
+    continues, governing, is_asked, is_doubted, is_generic, is_imperative, is_indefinite,
+    lacks_auxiliary,
 };
 use super::text::Kind as Token;
 
@@ -33,6 +34,8 @@ pub(crate) struct Scope {
     doubted: bool,
     first_attempt: bool,
     generic: bool,
+    /// "A booking is confirmed ..."
+    indefinite: bool,
     inside_condition: bool,
     trailing_condition: bool,
     third: bool,
@@ -87,6 +90,7 @@ impl Scope {
             doubted: is_doubted(sentence, clauses, at),
             first_attempt: has(Role::FirstAttempt),
             generic: is_generic(sentence, &clause),
+            indefinite: is_indefinite(sentence, &clause),
             inside_condition: clause.condition.is_some(),
             trailing_condition: clauses[at + 1..]
                 .iter()
@@ -120,7 +124,8 @@ impl Scope {
                 && (!matches!(kind, Kind::Done | Kind::Failed | Kind::Sent)
                     || hit.is(Role::Closing)
                     || hit.is(Role::Result))
-            || self.first_attempt && kind == Kind::Failed;
+            || self.first_attempt && kind == Kind::Failed
+            || self.indefinite && self.trailing_condition && kind == Kind::Done;
         let told = matches!(kind, Kind::Done | Kind::Promise | Kind::Progress);
         let general = self.generic && told && !((self.perfect || self.me) && kind == Kind::Done);
         let theirs = self.third && kind == Kind::Done && self.is_theirs(sentence, hit);
@@ -224,6 +229,19 @@ impl Scope {
         sentence
             .around(Role::Me, before.saturating_sub(2).max(self.start), hit.end)
             .is_some()
+    }
+
+    /// "I refunded it", but neither "I see that it was refunded" nor "I was refunded".
+    pub(crate) fn is_own(&self, sentence: &Sentence<'_>, hit: &Hit) -> bool {
+        let before = sentence.before_adverbs(hit.start);
+        let passive = before > 0 && sentence.around(Role::Passive, before - 1, before).is_some();
+        let that = sentence
+            .around(Role::That, self.start, hit.start)
+            .map_or(self.start, |that| that.end);
+        let said = sentence.around(Role::Me, that, hit.end).is_some()
+            || sentence.pack.denies_anywhere() && self.me
+            || sentence.around(Role::Me, self.start, self.end).is_none() && self.me;
+        said && !passive
     }
 
     /// Whether a hit of `role` stands before, in most languages with no "that" or "I" between.

@@ -161,13 +161,16 @@ impl Sentence<'_> {
     fn is_doing(&self, hit: &Hit, clause: &Clause) -> bool {
         let before = self.before_adverbs(hit.start);
         let opens = self.is_open(clause.start, hit.start);
-        let others = || {
-            self.hits(clause.start, clause.end).any(|other| {
-                other.start != hit.start && self.is_predicate(other, clause.start, clause.end)
-            })
+        // "Cancelling it is no longer possible" is about cancelling.
+        let is_subject = || {
+            let predicates = self.hits(clause.start, clause.end);
+            self.around(Role::Auxiliary, hit.end, clause.end).is_some()
+                || predicates
+                    .filter(|other| other.start != hit.start)
+                    .any(|other| self.is_predicate(other, clause.start, clause.end))
         };
         hit.is(Role::Ing)
-            && (opens && !others()
+            && (opens && !is_subject()
                 || before > 0
                     && self.around(Role::Present, before - 1, before).is_some()
                     && self.around(Role::Me, clause.start, hit.start).is_some())
@@ -283,14 +286,15 @@ impl Sentence<'_> {
             joined,
             light: hit.is(Role::Light),
             selection: Selection::new(self, clause),
-            own: scope.me || self.opens(hit, clause),
+            own: scope.is_own(self, hit) || self.opens(hit, clause),
             perfect: scope.perfect,
             reported: scope.reported,
             weak: [Role::Closing, Role::Fail, Role::Result, Role::Trouble]
                 .iter()
                 .any(|role| hit.is(*role)),
             again: scope.again || hit.is(Role::Redone),
-            reason: clause.opener == Opener::Because,
+            reason: clause.opener == Opener::Because
+                || clause.start > 0 && self.tokens[clause.start - 1].text == "(",
             addressed: self.is_addressed(clause),
             pronoun: self
                 .around(Role::Pronoun, clause.start, clause.end)
@@ -327,6 +331,7 @@ impl Sentence<'_> {
         clause.start == 0
             && (hit.is(Role::Past) || hit.is(Role::Ing))
             && self.is_open(clause.start, before.max(clause.start))
+            && !self.names(clause.start, hit.start)
     }
 
     /// Whether nothing but signs and words such as "okay" stands within the bounds.

@@ -99,6 +99,18 @@ pub(crate) fn is_generic(sentence: &Sentence<'_>, clause: &Clause) -> bool {
     plural && present && !named
 }
 
+/// "A booking is confirmed once ..." speaks of any booking.
+pub(crate) fn is_indefinite(sentence: &Sentence<'_>, clause: &Clause) -> bool {
+    let first = first_word(sentence, clause.start);
+    let present = sentence
+        .around(Role::Present, clause.start, clause.end)
+        .is_some();
+    present
+        && sentence
+            .around(Role::Indefinite, first, first + 1)
+            .is_some()
+}
+
 /// Whether the question mark reaches the clause.
 pub(crate) fn is_asked(sentence: &Sentence<'_>, clauses: &[Clause], at: usize) -> bool {
     let opens = |clause: &Clause| {

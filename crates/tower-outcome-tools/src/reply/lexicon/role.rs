@@ -28,6 +28,7 @@ pub(crate) enum Role {
     Future,
     Generic,
     If,
+    Indefinite,
     Ing,
     Light,
     Mask,
@@ -99,6 +100,7 @@ impl Role {
                 | Self::Did
                 | Self::Ending
                 | Self::Generic
+                | Self::Indefinite
                 | Self::Me
                 | Self::No
                 | Self::Number
@@ -161,6 +163,7 @@ const ROLES: &[(&str, Role)] = &[
     ("future", Role::Future),
     ("generic", Role::Generic),
     ("if", Role::If),
+    ("indefinite", Role::Indefinite),
     ("ing", Role::Ing),
     ("light", Role::Light),
     ("mask", Role::Mask),
