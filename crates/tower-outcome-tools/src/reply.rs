@@ -44,6 +44,7 @@ mod sentence;
 mod statement;
 mod summary;
 mod surroundings;
+mod telling;
 mod text;
 mod tool_words;
 
