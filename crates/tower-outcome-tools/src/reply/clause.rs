@@ -209,7 +209,10 @@ impl Sentence<'_> {
             return !piece.has_predicate && piece.opener != Opener::But;
         }
         if !last.has_predicate {
-            return !(piece.opener == Opener::But && self.has(Role::Not, last.start, last.end));
+            // "Not to keep you waiting: it is done."
+            let aside = piece.opener == Opener::But
+                || piece.opener == Opener::Break && self.tokens[piece.start - 1].text == ":";
+            return !(aside && self.has(Role::Not, last.start, last.end));
         }
         !piece.has_predicate && !self.is_elliptic(piece) && !self.is_topic(piece)
     }
@@ -227,7 +230,9 @@ impl Sentence<'_> {
                 || self.has(Role::But, at, at + 1)
         };
         let opens = (piece.start..not.start).all(is_joint);
-        let closes = (not.end..piece.end).all(is_joint) && self.names(piece.start, not.start);
+        let closes = (not.end..piece.end).all(is_joint)
+            && (self.names(piece.start, not.start)
+                || self.has(Role::Thing, piece.start, not.start));
         opens || closes
     }
 

@@ -111,7 +111,10 @@ impl Sentence<'_> {
                     .any(|other| self.is_predicate(other, clause.start, clause.end))
         };
         hit.is(Role::Ing)
-            && (opens && !is_subject()
+            && (self
+                .around(Role::Did, before.saturating_sub(3), before)
+                .is_some_and(|did| did.end == before)
+                || opens && !is_subject()
                 || before > 0
                     && self.around(Role::Present, before - 1, before).is_some()
                     && self.around(Role::Me, clause.start, hit.start).is_some())
@@ -149,6 +152,9 @@ impl Sentence<'_> {
                 (false, true) => (scope.future && scope.me).then_some(Kind::Promise),
                 (false, false) => Some(Kind::Sent),
             };
+        }
+        if is(Role::Ing) && scope.did(self, hit) {
+            return Some(if negated { failed } else { Kind::Done });
         }
         if is(Role::Ongoing) || is(Role::Ing) && self.is_doing(hit, clause) {
             return (!negated && !scope.modal(self, hit)).then_some(Kind::Progress);
