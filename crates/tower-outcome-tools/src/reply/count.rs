@@ -58,9 +58,11 @@ pub(crate) fn count(
         counted.then_some((value, at))
     });
     let (first, at) = counts.next()?;
-    // "Of the two refunds one went through" is the order of words in Chinese and Japanese.
+    // "Of the two refunds one went through"; in Chinese and Japanese the "of" stands between.
+    let opened = sentence.around(Role::Of, at.saturating_sub(2).max(start), at);
     let second = counts.next().filter(|&(_, second)| {
-        sentence.pack.unspaced && sentence.around(Role::Of, at, second).is_some()
+        opened.is_some()
+            || sentence.pack.unspaced && sentence.around(Role::Of, at, second).is_some()
     });
     Some(second.map_or(first, |(value, _)| value))
 }

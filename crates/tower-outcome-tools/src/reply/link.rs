@@ -80,7 +80,7 @@ impl Directory {
         let mut best = None;
         for end in at + 1..=tokens.len().min(at + LONGEST_ID) {
             let token = &tokens[end - 1];
-            if token.kind == Kind::Sign && !matches!(token.text.as_str(), "#" | "." | ":" | "/") {
+            if token.kind == Kind::Sign && !matches!(token.text.as_str(), "." | ":" | "/") {
                 break;
             }
             if token.kind == Kind::Sign && end == at + 1 {

@@ -250,7 +250,7 @@ fn push_single(c: char, tokens: &mut Vec<Token>) {
         '❌' | '✖' | '✗' | '✘' | '⛔' | '🚫' | '🔴' | '❎' => Kind::Cross,
         '⏳' | '⌛' | '🔄' | '⚠' | '❓' | '❔' | '☐' | '🟡' | '🕐' => Kind::Wait,
         c if is_single(c) => Kind::Word,
-        '~' | '_' | '\'' => return,
+        '#' | '~' | '_' | '\'' => return,
         _ => Kind::Sign,
     };
     tokens.push(Token {
