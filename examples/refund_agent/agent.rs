@@ -75,7 +75,7 @@ impl Agent {
             .with_deadline(setting.deadline)
             .with_lease(setting.lease)
             .with_patience(setting.patience)
-            .with_tool(refund.with_rules(rules()));
+            .with_tool(refund.with_rules(rules()).with_single_write());
         Ok(Self {
             tools,
             world: world.clone(),

@@ -190,6 +190,7 @@ fn any_event() -> impl Strategy<Value = Event> {
                     label: format!("step {label}"),
                     route: "POST api.example/refunds".into(),
                     wire_key: "k-1".into(),
+                    only: true,
                     reference: None,
                 },
                 lease,

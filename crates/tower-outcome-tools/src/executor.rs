@@ -138,10 +138,11 @@ impl Executor {
         self
     }
 
-    /// Waits up to `patience` for an identical call in flight; then the call is `skipped`.
+    /// Waits up to `patience` for an identical call in flight; then the call is `skipped`. At most a
+    /// year.
     #[must_use]
-    pub const fn with_patience(mut self, patience: Duration) -> Self {
-        self.config.patience = patience;
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.config.patience = patience.min(LONGEST_WAIT);
         self
     }
 
@@ -177,6 +178,7 @@ impl Executor {
             Err(error) => return ResponseFuture::ready(invalid(&error)),
         };
         let deadline = tool.deadline().unwrap_or(self.config.deadline);
+        let deadline = deadline.min(LONGEST_WAIT);
         let run = Run {
             executor: self.clone(),
             tool,
@@ -296,3 +298,6 @@ fn narrow(code: Code) -> Envelope {
 /// For how long a call that has ended may still come back with proof before its doubt is taken
 /// down and told.
 pub const GRACE: Duration = Duration::from_millis(100);
+
+/// The longest time that can be added to any moment without thinking of its end.
+const LONGEST_WAIT: Duration = Duration::from_hours(365 * 24);

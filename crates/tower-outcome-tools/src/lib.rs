@@ -12,4 +12,4 @@ pub use executor::Executor;
 pub use reconciler::{Found, LookUp, Reconciler, Report};
 pub use reply::{Action, Flag, Lexicon, LexiconError, Reason, ReplyChecker, Verdict};
 pub use tool::{NothingSent, Tool};
-pub use tool_call::ToolCall;
+pub use tool_call::{MAX_OCCURRENCE, ToolCall};

@@ -5,6 +5,9 @@
 //! may still land, so that it stays in doubt and is looked up again; nothing ever `failed` because
 //! it was not found.
 //!
+//! A write that is found finishes its call only if it was promised to be the only one: see
+//! [`Tool::with_single_write`](crate::Tool::with_single_write). Other calls stay open for a person.
+//!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
@@ -38,7 +41,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tower_outcome_core::BoxError;
 use tower_outcome_core::ledger::{Entry, Event, Ledger, LedgerError, WriteRecord};
 
@@ -157,20 +160,17 @@ impl Reconciler {
     }
 
     /// Whether the entry could be settled.
+    ///
+    /// A call of which one write is found may have had another one to make: only the promise that
+    /// there is no other makes the find proof of the whole.
     async fn confirm(&self, entry: Entry) -> bool {
-        let mut found = Map::new();
-        for write in &entry.writes {
-            match self.find(&entry, write).await {
-                Some(data) => found.insert(write.label.clone(), data),
-                None => return false,
-            };
-        }
-        let result = match (found.len(), found.values().next()) {
-            (0, _) | (_, None) => return false,
-            (1, Some(only)) => only.to_string(),
-            (_, Some(_)) => Value::from(found).to_string(),
+        let [write] = entry.writes.as_slice() else {
+            return false;
         };
-        let result = Some(result.into_bytes().into_boxed_slice());
+        let Some(data) = self.find(&entry, write).await.filter(|_| write.only) else {
+            return false;
+        };
+        let result = Some(data.to_string().into_bytes().into_boxed_slice());
         match self.ledger.apply(&entry.key, Event::Find { result }).await {
             Ok(_) => true,
             Err(error) => {
@@ -181,7 +181,8 @@ impl Reconciler {
     }
 
     async fn find(&self, entry: &Entry, write: &WriteRecord) -> Option<Value> {
-        if write.wire_key.is_empty() && write.reference.is_none() {
+        let reference = write.reference.as_deref().unwrap_or_default();
+        if write.wire_key.is_empty() && reference.is_empty() {
             return None;
         }
         match self.look_up.find(entry, write).await {

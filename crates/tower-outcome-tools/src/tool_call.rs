@@ -49,7 +49,8 @@ impl ToolCall {
         Ok(call)
     }
 
-    /// The same wish once more, on purpose: set by the host or a person, never by a model.
+    /// The same wish once more, on purpose: set by the host or a person, never by a model. Counts
+    /// from 0 to [`MAX_OCCURRENCE`].
     #[must_use]
     pub const fn with_occurrence(mut self, n: u32) -> Self {
         self.occurrence = n;
@@ -63,6 +64,9 @@ impl ToolCall {
     }
 
     pub(crate) fn intent(&self, rules: &IntentRules) -> Result<Intent, Error> {
+        if self.occurrence > MAX_OCCURRENCE {
+            return Err(Error::invalid("occurrence", "is over the limit of 100"));
+        }
         let intent = match &self.text {
             Some(text) => rules.intent_from_str(&self.scope, text)?,
             None => rules.intent(&self.scope, &self.arguments)?,
@@ -87,3 +91,6 @@ impl fmt::Debug for ToolCall {
             .finish_non_exhaustive()
     }
 }
+
+/// The highest occurrence of one wish. Each lower one is looked up before a call is made.
+pub const MAX_OCCURRENCE: u32 = 100;

@@ -35,6 +35,7 @@ struct Record {
     gate: Gate,
     method: Method,
     conditional: bool,
+    label: Box<str>,
     route: Box<str>,
     profile: Arc<Profile>,
     key: CallKey,
@@ -50,6 +51,8 @@ struct Progress {
     asks_ledger: bool,
     end: Option<End>,
     grant: Option<Grant>,
+    /// An earlier call made the same write, and it may have left.
+    inherits_doubt: bool,
     interim: Option<Conclusion>,
     settled: Option<Conclusion>,
     told: Option<Conclusion>,
@@ -73,7 +76,8 @@ impl Call {
             return Ok(None);
         }
         let context = Context::current();
-        let key = CallKey::of(request, profile, context.as_ref())?;
+        let step = key::step(request, context.as_ref());
+        let key = CallKey::of(request, profile, context.as_ref(), &step)?;
         let record = Record {
             gate: context
                 .as_ref()
@@ -82,6 +86,7 @@ impl Call {
             conditional: CONDITIONS
                 .iter()
                 .any(|name| request.headers().contains_key(name)),
+            label: key::label(request, profile, &key, step),
             route: key::route(request).into(),
             profile: Arc::clone(profile),
             key,
@@ -165,7 +170,7 @@ impl Call {
     pub(crate) fn intent(&self) -> Option<&Intent> {
         match &self.record.key {
             CallKey::Intent(intent) => Some(intent),
-            CallKey::Caller | CallKey::Child(..) | CallKey::None => None,
+            CallKey::Caller | CallKey::Child(_) | CallKey::None => None,
         }
     }
 
@@ -175,13 +180,13 @@ impl Call {
 
     /// The key as the provider sees it.
     pub(crate) fn wire_key(&self) -> Option<String> {
-        let generation = match &self.record.context {
-            Some(context) => context.generation(),
-            None => self.progress().grant.map_or(0, |grant| grant.generation),
-        };
+        // A claim of the write's own counts; the tool call's covers what has none.
+        let outer = self.record.context.as_ref().map_or(0, Context::generation);
+        let grant = self.progress().grant;
+        let generation = grant.map_or(outer, |grant| grant.generation);
         let style = self.record.profile.key_style();
         match &self.record.key {
-            CallKey::Child(key, _) => Some(key.wire(generation).render(style)),
+            CallKey::Child(key) => Some(key.wire(generation).render(style)),
             CallKey::Intent(intent) => Some(intent.render(generation, style)),
             CallKey::Caller | CallKey::None => None,
         }
@@ -195,34 +200,40 @@ impl Call {
         self.record.conditional
     }
 
-    /// The step's label or the route: equal ones are the same write of a call.
+    /// Tells the writes of a tool call apart: equal ones are the same write.
     pub(crate) fn label(&self) -> &str {
-        match &self.record.key {
-            CallKey::Child(_, label) => label,
-            CallKey::Caller | CallKey::Intent(_) | CallKey::None => &self.record.route,
-        }
+        &self.record.label
     }
 
     /// Starts an attempt, unless the call has ended.
     pub(crate) fn begin(&self) -> Result<Arc<Attempt>, Sealed> {
+        // Both under the lock: whoever judges between them would not see the attempt.
+        let mut progress = self.progress();
         let attempt = Attempt::new(self.record.gate.pass()?);
-        self.progress().attempts.push(Arc::clone(&attempt));
+        progress.attempts.push(Arc::clone(&attempt));
         Ok(attempt)
+    }
+
+    /// Takes over the doubt about an earlier call that made the same write.
+    pub(crate) fn inherit_doubt(&self) {
+        self.progress().inherits_doubt = true;
     }
 
     /// Whether an attempt before the last one, or an earlier call, may have left.
     pub(crate) fn is_tainted(&self) -> bool {
         let progress = self.progress();
         let earlier = progress.attempts.len().saturating_sub(1);
-        progress.grant.is_some_and(|grant| grant.maybe_sent)
+        progress.inherits_doubt
+            || progress.grant.is_some_and(|grant| grant.maybe_sent)
             || any_left(&progress.attempts[..earlier])
     }
 
-    /// Whether an attempt of this very call before the last one may have left.
+    /// Whether an attempt of this very call, or of the tool call it belongs to, before the last one
+    /// may have left.
     pub(crate) fn has_left_before(&self) -> bool {
         let progress = self.progress();
         let earlier = progress.attempts.len().saturating_sub(1);
-        any_left(&progress.attempts[..earlier])
+        progress.inherits_doubt || any_left(&progress.attempts[..earlier])
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {

@@ -97,9 +97,10 @@ impl ClaimLayer {
     }
 
     /// Waits up to `patience` for an identical call in flight; then the call is `skipped`.
+    /// At most a year.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
-        self.map(|config| config.patience = patience)
+        self.map(|config| config.patience = patience.min(LONGEST_PATIENCE))
     }
 
     fn map(self, change: impl FnOnce(&mut Config)) -> Self {
@@ -256,3 +257,6 @@ where
         }
     }
 }
+
+/// The longest time that can be added to any moment without thinking of its end.
+const LONGEST_PATIENCE: Duration = Duration::from_hours(365 * 24);

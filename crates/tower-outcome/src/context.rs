@@ -184,6 +184,11 @@ impl Context {
             return Ok(());
         };
         if write.body != body || body.is_none() {
+            // It was tried, and did not happen: the call's end has to know.
+            call.settle(Code::NotSent.into());
+            let label = call.label().into();
+            let calls = vec![call.clone()];
+            writes.push(Write { label, body, calls });
             return Err(Error::new(Code::NotSent).with_detail(format!(
                 "a second, different write to {} in one call needs a label: use Context::step",
                 call.route()
@@ -192,6 +197,9 @@ impl Context {
         match write.spokesman().map(|earlier| may_repeat(&earlier, call)) {
             Some(Err(error)) => Err(error),
             Some(Ok(())) | None => {
+                if write.calls.iter().any(may_have_left) {
+                    call.inherit_doubt();
+                }
                 write.calls.push(call.clone());
                 Ok(())
             }
@@ -213,9 +221,7 @@ impl Write {
             .find(|call| ended(call, Outcome::is_done));
         let open = || {
             let mut calls = self.calls.iter().rev();
-            calls.find(|call| {
-                call.look() != Seen::Never && !ended(call, |word| word == Outcome::Failed)
-            })
+            calls.find(|call| may_have_left(call))
         };
         done.or_else(open).or(self.calls.last()).cloned()
     }
@@ -223,10 +229,7 @@ impl Write {
 
 /// Whether a write may be made once more: what never left may, what left may under a key.
 fn may_repeat(earlier: &Call, again: &Call) -> Result<(), Error> {
-    if earlier.look() == Seen::Never
-        || again.is_keyed()
-        || ended(earlier, |word| word == Outcome::Failed)
-    {
+    if !may_have_left(earlier) || again.is_keyed() {
         return Ok(());
     }
     let code = if ended(earlier, Outcome::is_done) {
@@ -235,6 +238,10 @@ fn may_repeat(earlier: &Call, again: &Call) -> Result<(), Error> {
         Code::StillConfirming
     };
     Err(Error::new(code).with_detail("this write was already made in this call"))
+}
+
+fn may_have_left(call: &Call) -> bool {
+    call.look() != Seen::Never && !ended(call, |word| word == Outcome::Failed)
 }
 
 fn ended(call: &Call, as_word: impl Fn(Outcome) -> bool) -> bool {

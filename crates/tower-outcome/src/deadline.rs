@@ -38,7 +38,7 @@ use http::Request;
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep};
 use tower_layer::Layer;
-use tower_outcome_core::{BoxError, Code};
+use tower_outcome_core::{BoxError, Code, Seen};
 use tower_service::Service;
 
 use crate::call::{Call, End};
@@ -219,7 +219,11 @@ where
             ready!(sleep.poll(cx));
         }
         Poll::Ready(Err(Error::new(call.interim().unwrap_or_else(|| {
-            call.judge(Err(Code::TimeoutBeforeSend.into()))
+            // What left and was refused is proof only once the ledger has it.
+            call.judge(Err(match call.look() {
+                Seen::Never => Code::TimeoutBeforeSend.into(),
+                Seen::InFlight | Seen::Left => Code::TimeoutAfterSend.into(),
+            }))
         }))))
     }
 }

@@ -31,7 +31,7 @@ use std::task::{Context, Poll, ready};
 use http::{Request, Response};
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
-use tower_outcome_core::{BoxError, Code};
+use tower_outcome_core::{BoxError, Code, Conclusion};
 use tower_service::Service;
 
 use crate::call::Call;
@@ -103,7 +103,8 @@ impl<S> OutcomeService<S> {
         let call = Call::of(request, &self.layer.profile)?;
         match &call {
             Some(call) if self.layer.requires_context && call.context().is_none() => {
-                Err(Error::new(Code::NotSent).with_detail(
+                let refused = Conclusion::new(Code::NotSent).for_this_call();
+                Err(Error::new(refused).with_detail(
                     "the write belongs to no tool call: use Context::scope where it was spawned",
                 ))
             }

@@ -94,6 +94,12 @@ impl Profile {
         self.honours_keys
     }
 
+    /// The key that a request carries already. An empty one is none.
+    pub(crate) fn key_in<'a>(&self, headers: &'a HeaderMap) -> Option<&'a [u8]> {
+        let key = headers.get(self.header.as_ref()?)?.as_bytes();
+        (!key.trim_ascii().is_empty()).then_some(key)
+    }
+
     pub(crate) const fn header(&self) -> Option<&HeaderName> {
         self.header.as_ref()
     }

@@ -106,11 +106,7 @@ impl KeyedRetry {
         }
         match request.extensions().get::<Call>() {
             Some(call) => call.is_keyed() || self.retries_unsent,
-            None => {
-                let header = self.profile.header();
-                self.profile.honours_keys()
-                    && header.is_some_and(|name| request.headers().contains_key(name))
-            }
+            None => self.profile.honours_keys() && self.profile.key_in(request.headers()).is_some(),
         }
     }
 

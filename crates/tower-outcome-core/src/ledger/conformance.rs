@@ -194,6 +194,7 @@ fn send(epoch: u64, label: &str) -> Event {
             label: label.to_owned(),
             route: "POST api.example/refunds".to_owned(),
             wire_key: "6ff0c3a2-0000-8000-8000-000000000001".to_owned(),
+            only: true,
             reference: (label != "first").then(|| "reference-1".to_owned()),
         },
         lease: LEASE,

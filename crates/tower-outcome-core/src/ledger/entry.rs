@@ -136,6 +136,10 @@ pub struct WriteRecord {
     /// A reference of ours that the request carries beside the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// Whether it is promised to be the only write of its call: only then does finding it prove that
+    /// the whole call was done.
+    #[serde(default)]
+    pub only: bool,
 }
 
 /// One start of a process. An owner is dead only once its lease has ended.

@@ -30,6 +30,7 @@ async fn no_byte_of_an_argument_is_in_the_file() {
             label: "refund".into(),
             route: "POST api.example/refunds".into(),
             wire_key: "k-1".into(),
+            only: true,
             reference: None,
         },
         lease,

@@ -14,7 +14,13 @@ use super::fold::{Part, open};
 /// The calls of this executor whose handlers run, and what they called.
 #[derive(Default)]
 pub(super) struct Nests {
-    nests: Mutex<HashMap<IdempotencyKey, Vec<Nested>>>,
+    nests: Mutex<HashMap<IdempotencyKey, Nest>>,
+}
+
+/// What one run of a call's handler called. The next run under the same key has a nest of its own.
+#[derive(Clone, Default)]
+pub(super) struct Nest {
+    calls: Arc<Mutex<Vec<Nested>>>,
 }
 
 /// A call made by a handler.
@@ -33,41 +39,53 @@ impl Nested {
 }
 
 impl Nests {
-    pub(super) fn open(&self, key: IdempotencyKey) {
-        self.lock().insert(key, Vec::new());
+    pub(super) fn open(&self, key: IdempotencyKey) -> Nest {
+        let nest = Nest::default();
+        self.lock().insert(key, nest.clone());
+        nest
     }
 
-    pub(super) fn close(&self, key: &IdempotencyKey) {
-        self.lock().remove(key);
+    /// Closes `nest`, and not the one of a later run.
+    pub(super) fn close(&self, key: &IdempotencyKey, nest: &Nest) {
+        let mut nests = self.lock();
+        let ours = |open: &Nest| Arc::ptr_eq(&open.calls, &nest.calls);
+        if nests.get(key).is_some_and(ours) {
+            nests.remove(key);
+        }
     }
 
     /// Takes a call down as one that `outer`'s handler made, if that runs under this executor.
     pub(super) fn enter(&self, outer: &Context, tool: &str, gate: &Gate) -> Option<Nested> {
+        let nest = self.lock().get(outer.key()).cloned()?;
         let nested = Nested {
             name: tool.into(),
             gate: gate.clone(),
             end: Arc::default(),
         };
-        self.lock().get_mut(outer.key())?.push(nested.clone());
+        nest.lock().push(nested.clone());
         Some(nested)
     }
 
-    pub(super) fn parts(&self, key: &IdempotencyKey) -> Vec<Part> {
-        let nests = self.lock();
-        let nested = nests.get(key).into_iter().flatten();
-        nested
-            .map(|nested| {
-                let seen = nested.gate.look();
-                Part {
-                    name: nested.name.clone(),
-                    conclusion: nested.end.get().copied().unwrap_or_else(|| open(seen)),
-                    seen,
-                }
-            })
-            .collect()
+    fn lock(&self) -> MutexGuard<'_, HashMap<IdempotencyKey, Nest>> {
+        self.nests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Nest {
+    pub(super) fn parts(&self) -> Vec<Part> {
+        let calls = self.lock();
+        let parts = calls.iter().map(|nested| {
+            let seen = nested.gate.look();
+            Part {
+                name: nested.name.clone(),
+                conclusion: nested.end.get().copied().unwrap_or_else(|| open(seen)),
+                seen,
+            }
+        });
+        parts.collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<IdempotencyKey, Vec<Nested>>> {
-        self.nests.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<Nested>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

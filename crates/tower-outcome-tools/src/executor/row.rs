@@ -19,6 +19,8 @@ pub(super) struct Row {
     pub(super) gate: Gate,
     pub(super) epoch: u64,
     pub(super) lease: Duration,
+    /// Whether the tool promised to make one write and no more.
+    pub(super) single_write: bool,
     /// When the claim was asked for: its lease began no earlier.
     pub(super) asked_at: Instant,
 }
@@ -87,7 +89,8 @@ impl Row {
 }
 
 impl Recorder for Row {
-    fn before_send(&self, write: WriteRecord) -> LedgerFuture<'_, ()> {
+    fn before_send(&self, mut write: WriteRecord) -> LedgerFuture<'_, ()> {
+        write.only = self.single_write;
         let sent = Event::Send {
             epoch: self.epoch,
             write,

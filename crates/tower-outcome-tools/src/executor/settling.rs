@@ -14,6 +14,7 @@ use tower_outcome_core::ledger::{Timestamp, WriteRecord};
 use tower_outcome_core::{BoxError, Code, Conclusion, Envelope, Gate, Outcome, Pass, Seen};
 
 use super::fold::{Evidence, Folded, Part, Word, fold};
+use super::nested::Nest;
 use super::replay::seconds;
 use super::row::Row;
 use super::task::Cut;
@@ -25,6 +26,7 @@ pub(super) struct Settling {
     tool: Arc<Tool>,
     state: Arc<State>,
     context: Context,
+    nest: Nest,
     row: Arc<Row>,
     /// What an opaque handler holds while it runs.
     pass: Option<Pass>,
@@ -38,11 +40,12 @@ impl Settling {
     pub(super) fn new(run: &Run, gate: &Gate, row: Arc<Row>, generation: u32) -> Self {
         let context = Context::new(&run.intent, generation, gate.clone());
         let state = Arc::clone(&run.executor.state);
-        state.nested.open(*run.intent.key());
+        let nest = state.nested.open(*run.intent.key());
         Self {
             tool: Arc::clone(&run.tool),
             state,
             context: context.with_recorder(Arc::clone(&row) as _),
+            nest,
             row,
             pass: None,
             cut: None,
@@ -68,6 +71,7 @@ impl Settling {
             // No token of ours travels with it, so that no look-up can confirm it.
             wire_key: String::new(),
             reference: None,
+            only: false,
         };
         let announced = self.row.before_send(record).await;
         announced.map_err(|error| Conclusion::new(error.code()).for_this_call())?;
@@ -143,7 +147,7 @@ impl Settling {
 
     fn fold(&mut self, word: &Word) -> Folded {
         let mut parts: Vec<_> = self.context.writes().iter().map(Part::of).collect();
-        parts.extend(self.state.nested.parts(self.context.key()));
+        parts.extend(self.nest.parts());
         parts.extend(self.opaque_part(word));
         fold(&Evidence {
             single_write: self.tool.is_single_write(),
@@ -181,7 +185,7 @@ impl Settling {
 
 impl Drop for Settling {
     fn drop(&mut self) {
-        self.state.nested.close(self.context.key());
+        self.state.nested.close(self.context.key(), &self.nest);
     }
 }
 

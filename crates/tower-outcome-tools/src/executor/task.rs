@@ -173,6 +173,7 @@ async fn claim(
             gate: gate.clone(),
             epoch,
             lease: config.lease,
+            single_write: run.tool.is_single_write(),
             asked_at,
         })
     };

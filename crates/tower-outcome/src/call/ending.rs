@@ -38,6 +38,7 @@ impl Call {
         // What passed the gate without an attempt of ours was sent by somebody else's transport.
         let unaccounted = progress.attempts.is_empty() && self.look() != Seen::Never;
         unaccounted
+            || progress.inherits_doubt
             || progress.grant.is_some_and(|grant| grant.maybe_sent)
             || any_left(&progress.attempts)
     }

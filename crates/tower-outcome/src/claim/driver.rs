@@ -256,12 +256,15 @@ fn ours<E: Into<BoxError>>(error: E) -> Error {
 }
 
 fn write_record(call: &Call) -> WriteRecord {
-    let wire_key = call.wire_key().unwrap_or_default();
+    let wire_key = call.wire_key();
     WriteRecord {
         label: call.label().to_owned(),
         route: call.route().to_owned(),
-        reference: call.profile().reference().map(|_| wire_key.clone()),
-        wire_key,
+        reference: wire_key
+            .clone()
+            .filter(|_| call.profile().reference().is_some()),
+        wire_key: wire_key.unwrap_or_default(),
+        only: call.context().is_none(),
     }
 }
 
