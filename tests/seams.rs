@@ -61,9 +61,10 @@ async fn repeat(then: Option<Step>) -> Code {
     let context = Context::new(&intent(), 0, Gate::new());
     let first = context.clone().scope(client.send(write(&url))).await;
     assert_eq!((first.code(), billing.commits()), (Code::ResponseLost, 1));
-    let _closed = match stop {
-        true => Err(billing.stop().await.unwrap()),
-        false => Ok(billing),
+    let _closed = if stop {
+        Err(billing.stop().await.unwrap())
+    } else {
+        Ok(billing)
     };
     context.scope(client.send(write(&url))).await.code()
 }
@@ -172,7 +173,7 @@ struct Held {
     ledger: MemoryLedger,
     reads: Arc<AtomicUsize>,
     holds: fn(&Event) -> bool,
-    held: Arc<Notify>,
+    stopped: Arc<Notify>,
     go_on: Arc<Notify>,
 }
 
@@ -182,7 +183,7 @@ impl Held {
             ledger: MemoryLedger::default(),
             reads: Arc::default(),
             holds,
-            held: Arc::default(),
+            stopped: Arc::default(),
             go_on: Arc::default(),
         }
     }
@@ -194,7 +195,7 @@ impl Ledger for Held {
             let holds = (self.holds)(&event);
             let answer = self.ledger.apply(key, event).await;
             if holds {
-                self.held.notify_one();
+                self.stopped.notify_one();
                 self.go_on.notified().await;
             }
             answer
@@ -335,7 +336,7 @@ async fn an_intent_of_a_handlers_own_moves_on_to_its_next_key_after_a_refusal() 
 #[tokio::test]
 async fn a_call_that_ends_late_takes_no_part_from_the_next_one_under_its_key() {
     let ledger = Held::new(|event| matches!(event, Event::Release { .. }));
-    let freed = Arc::clone(&ledger.held);
+    let freed = Arc::clone(&ledger.stopped);
     let late = Arc::new(Notify::new());
     let (release, wake) = (Arc::clone(&ledger.go_on), Arc::clone(&late));
     let executor: Arc<OnceLock<Executor>> = Arc::default();

@@ -143,7 +143,7 @@ async fn law_10_no_error_shows_what_its_call_carried() {
     );
     assert_silent(
         &said(&error!(
-            Wire::reqwest(reqwest::Client::new()),
+            Wire::reqwest(tower_outcome::WritesClient::trust(reqwest::Client::new())),
             refusing.addr()
         )),
         "reqwest",
@@ -151,7 +151,10 @@ async fn law_10_no_error_shows_what_its_call_carried() {
     for addr in ["billing.invalid", "127.0.0.1:99999"] {
         assert_silent(&said(&error!(Wire::hyper(hyper()), addr)), "hyper");
         assert_silent(
-            &said(&error!(Wire::reqwest(reqwest::Client::new()), addr)),
+            &said(&error!(
+                Wire::reqwest(tower_outcome::WritesClient::trust(reqwest::Client::new())),
+                addr
+            )),
             "reqwest",
         );
     }
@@ -166,7 +169,7 @@ async fn law_10_no_error_shows_what_its_call_carried() {
             &said(&error!(Wire::hyper(hyper()), billing.addr())),
             "hyper",
         );
-        let wire = Wire::reqwest(reqwest::Client::new());
+        let wire = Wire::reqwest(tower_outcome::WritesClient::trust(reqwest::Client::new()));
         assert_silent(&said(&error!(wire, billing.addr())), "reqwest");
     }
 }

@@ -4,7 +4,6 @@ mod answers;
 mod bytes;
 mod connecting;
 mod endings;
-mod followed;
 mod late;
 mod reuse;
 

@@ -15,26 +15,11 @@ pub(crate) struct Answer {
     pub(crate) replayed: bool,
     /// The head came, the body did not.
     pub(crate) body_lost: bool,
-    pub(crate) to: AnswerTo,
-}
-
-/// Which request an answer is the answer to.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum AnswerTo {
-    /// To another one: the client followed a redirect.
-    Another,
-    /// Perhaps to another one: the client may follow redirects.
-    Perhaps,
-    /// To the one that was made.
-    This,
 }
 
 /// Judges the answer to the last attempt of `call`.
 pub(crate) fn write(call: &Call, answer: Answer) -> Code {
     let status = answer.status;
-    if answer.to == AnswerTo::Another {
-        return Code::Redirected;
-    }
     if status.is_success() {
         return success(call, answer);
     }
@@ -47,15 +32,10 @@ pub(crate) fn write(call: &Call, answer: Answer) -> Code {
     match refusal(call, status) {
         // A first attempt's refusal is an answer to everything that was ever sent; a later one's
         // says nothing about the earlier.
-        Some(code) if !call.is_tainted() && is_proof(call, answer) => code,
+        Some(code) if !call.is_tainted() && !call.profile().has_replaying_proxy() => code,
         Some(_) if call.is_tainted() => Code::RejectedAfterUnknown,
         _ => Code::ConflictAmbiguous,
     }
-}
-
-/// Whether a refusal is that of the write, and of the only copy of it.
-fn is_proof(call: &Call, answer: Answer) -> bool {
-    answer.to == AnswerTo::This && !call.profile().has_replaying_proxy()
 }
 
 /// Judges the answer to a read.

@@ -57,11 +57,6 @@ pub trait Transport: sealed::Sealed + Clone {
     /// Resolves to the answer's head.
     type Future: Future<Output = Result<Response<Self::Body>, BoxError>>;
 
-    /// Whether the client may send a second request by itself, so that an answer or an error need
-    /// not speak of the request that was made.
-    #[doc(hidden)]
-    fn may_follow_redirects(&self) -> bool;
-
     #[doc(hidden)]
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>>;
 
@@ -77,7 +72,8 @@ pub trait Transport: sealed::Sealed + Clone {
 /// Something that a [`Stack`](crate::Stack) can be put over.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a client that tower-outcome knows",
-    note = "pass a `reqwest::Client` or a `hyper_util::client::legacy::Client<_, OutcomeBody>`"
+    note = "pass a `WritesClient` (`reqwest::Client::builder().for_writes().build()?`) or a \
+            `hyper_util::client::legacy::Client<_, OutcomeBody>`"
 )]
 pub trait IntoTransport {
     /// The client, as a transport.
@@ -159,8 +155,7 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
         };
         let request = request.map(|body| body.probed(Probe::new(&attempt)));
         let future = self.client.start(request, || attempt.arm());
-        let hearsay = self.client.may_follow_redirects();
-        ResponseFuture::write(future, call, attempt, self.limits, hearsay)
+        ResponseFuture::write(future, call, attempt, self.limits)
     }
 }
 
@@ -177,10 +172,6 @@ where
         Self::new(client)
     }
 }
-
-/// Marks the answer to another request than the one that was made.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Followed;
 
 mod sealed {
     pub trait Sealed {}

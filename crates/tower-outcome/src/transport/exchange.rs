@@ -17,9 +17,9 @@ use tower_outcome_core::gate::WaitSealed;
 use tower_outcome_core::{BoxError, Code};
 
 use super::collect::{Collect, Collected};
-use super::{Followed, Limits, evidence};
+use super::{Limits, evidence};
 use crate::call::{Attempt, Call};
-use crate::classify::{self, Answer, AnswerTo};
+use crate::classify::{self, Answer};
 use crate::{Error, ReplyBody};
 
 pin_project! {
@@ -66,19 +66,12 @@ impl<F, B> ResponseFuture<F, B> {
         }
     }
 
-    pub(super) fn write(
-        future: F,
-        call: Call,
-        attempt: Arc<Attempt>,
-        limits: Limits,
-        hearsay: bool,
-    ) -> Self {
+    pub(super) fn write(future: F, call: Call, attempt: Arc<Attempt>, limits: Limits) -> Self {
         let write = Write {
             sealed: Some(call.gate().sealed()),
             call,
             attempt,
             limits,
-            hearsay,
         };
         Self {
             kind: Kind::Write {
@@ -170,8 +163,6 @@ struct Write {
     call: Call,
     attempt: Arc<Attempt>,
     limits: Limits,
-    /// Answers and errors may speak of another request.
-    hearsay: bool,
     /// Until the call has ended.
     sealed: Option<WaitSealed>,
 }
@@ -218,20 +209,14 @@ impl Write {
             status: parts.status,
             replayed: self.call.profile().is_replay(&parts.headers),
             body_lost,
-            to: match parts.extensions.get::<Followed>() {
-                Some(Followed) => AnswerTo::Another,
-                None if self.hearsay => AnswerTo::Perhaps,
-                None => AnswerTo::This,
-            },
         };
         classify::write(&self.call, answer)
     }
 
     fn unanswered(&self, error: Option<BoxError>) -> Error {
-        let refused = !self.hearsay
-            && error
-                .as_ref()
-                .is_some_and(|error| evidence::is_refused(&**error, self.attempt.is_polled()));
+        let refused = error
+            .as_ref()
+            .is_some_and(|error| evidence::is_refused(&**error, self.attempt.is_polled()));
         let unsent = self.attempt.is_proven_unsent();
         let code = match &error {
             None if unsent => self.call.unsent_code(),

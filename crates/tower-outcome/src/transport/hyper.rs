@@ -32,10 +32,6 @@ impl<C: Connect + Clone + Send + Sync + 'static> Transport for HyperClient<C> {
     type Body = Incoming;
     type Future = HyperFuture;
 
-    fn may_follow_redirects(&self) -> bool {
-        false
-    }
-
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
     }

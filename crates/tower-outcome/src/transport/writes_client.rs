@@ -2,9 +2,16 @@
 //!
 //! A client that follows redirects answers for another request than the one that was made: after a
 //! processed POST and a 303 its "connection refused" is that of the GET. So the promise not to
-//! follow any is part of the type.
+//! follow any is part of the type, and only such a client goes into a [`Stack`](crate::Stack):
+//!
+//! ```compile_fail
+//! let billing = tower_outcome::Stack::new().over(reqwest::Client::new());
+//! ```
 
 use std::ops::Deref;
+use std::task::{Context, Poll};
+
+use tower_service::Service;
 
 /// Makes a reqwest client fit for writes.
 pub trait ForWrites {
@@ -41,12 +48,25 @@ impl WritesBuilder {
 pub struct WritesClient(reqwest::Client);
 
 impl WritesClient {
-    /// The client itself, without the promise.
+    /// Takes the caller's word that `client` follows no redirects and repeats nothing.
+    ///
+    /// Of a client that does, an answer may be taken for that of a write which it is not.
     #[must_use]
-    pub fn into_inner(self) -> reqwest::Client {
-        self.0
+    pub const fn trust(client: reqwest::Client) -> Self {
+        Self(client)
+    }
+
+    pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), reqwest::Error>> {
+        self.0.poll_ready(cx)
+    }
+
+    pub(super) fn call(&mut self, request: reqwest::Request) -> Pending {
+        self.0.call(request)
     }
 }
+
+/// What a reqwest client returns.
+pub(super) type Pending = <reqwest::Client as Service<reqwest::Request>>::Future;
 
 impl Deref for WritesClient {
     type Target = reqwest::Client;
