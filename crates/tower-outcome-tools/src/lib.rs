@@ -1,4 +1,8 @@
-//! Honest tool calls: checks what a model tells its user against what its tools really did.
+//! Honest tool calls: each ends in one word that holds, and a model's reply is held to it.
+//!
+//! - [`executor`], [`tool`]: runs tool calls so that a repeat of the same wish never sends twice.
+//! - [`reconciler`]: finds out what became of calls that ended in doubt.
+//! - [`reply`]: checks what a model tells its user against what its tools really did.
 
 #![warn(clippy::unwrap_used)]
 

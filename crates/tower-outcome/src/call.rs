@@ -67,7 +67,7 @@ impl Call {
     /// context does not allow this write. Nothing was sent.
     pub(crate) fn of(
         request: &mut Request<OutcomeBody>,
-        profile: &Arc<Profile>,
+        profile: impl FnOnce() -> Arc<Profile>,
     ) -> Result<Option<Self>, Error> {
         if let Some(call) = request.extensions().get::<Self>() {
             return Ok(Some(call.clone()));
@@ -75,9 +75,10 @@ impl Call {
         if is_read(request.method()) {
             return Ok(None);
         }
+        let profile = profile();
         let context = Context::current();
         let step = key::step(request, context.as_ref());
-        let key = CallKey::of(request, profile, context.as_ref(), &step)?;
+        let key = CallKey::of(request, &profile, context.as_ref(), &step)?;
         let record = Record {
             gate: context
                 .as_ref()
@@ -86,9 +87,9 @@ impl Call {
             conditional: CONDITIONS
                 .iter()
                 .any(|name| request.headers().contains_key(name)),
-            label: key::label(request, profile, &key, step),
+            label: key::label(request, &profile, &key, step),
             route: key::route(request).into(),
-            profile: Arc::clone(profile),
+            profile,
             key,
             context,
             progress: Mutex::default(),
@@ -103,6 +104,16 @@ impl Call {
         }
         request.extensions_mut().insert(call.clone());
         Ok(Some(call))
+    }
+
+    /// The record of `request`. Where no layer above has made one, nothing is expected of the
+    /// provider.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    pub(crate) fn find(request: &mut Request<OutcomeBody>) -> Result<Option<Self>, Error> {
+        Self::of(request, Arc::default)
     }
 
     /// Decides whether anything of this call can still leave.

@@ -41,12 +41,12 @@ use std::time::Duration;
 use http::{Request, Response};
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
+use tower_outcome_core::BoxError;
 use tower_outcome_core::ledger::{Ledger, Owner};
-use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
 use crate::call::Call;
-use crate::{Error, OutcomeBody, Profile, ReplyBody};
+use crate::{Error, OutcomeBody, ReplyBody};
 
 mod driver;
 mod stored;
@@ -164,37 +164,31 @@ where
     type Future = ResponseFuture<S::Future, S::Response>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.inner
-            .poll_ready(cx)
-            .map_err(|error| Error::from_box(error.into(), Code::NotSent))
+        self.inner.poll_ready(cx).map_err(Error::of_write)
     }
 
     fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
-        let call = match Call::of(&mut request, &Arc::new(Profile::generic())) {
+        let call = match Call::find(&mut request) {
             Ok(call) => call,
             Err(error) => return ResponseFuture::driven(async { Err(error) }),
         };
         let Some(call) = call else {
             return ResponseFuture::passed(self.inner.call(request));
         };
+        let claims = call.intent().is_some() && self.config.ledger.is_some();
+        let records = call.context().is_some_and(|it| it.recorder().is_some());
+        if !claims && !records {
+            return ResponseFuture::passed(self.inner.call(request));
+        }
         // The clone stays behind; the readied service goes into the future.
         let clone = self.inner.clone();
         let inner = std::mem::replace(&mut self.inner, clone);
-        let config = Arc::clone(&self.config);
-        match (call.intent(), call.context()) {
-            (Some(_), _) if config.ledger.is_some() => {
-                call.ask_ledger();
-                ResponseFuture::driven(driver::claimed(config, inner, request, call))
-            }
-            (_, Some(context)) if context.recorder().is_some() => {
-                ResponseFuture::driven(driver::recorded(inner, request, call))
-            }
-            _ => {
-                let mut inner = inner;
-                let future = inner.call(request);
-                self.inner = inner;
-                ResponseFuture::passed(future)
-            }
+        if claims {
+            call.ask_ledger();
+            let config = Arc::clone(&self.config);
+            ResponseFuture::driven(driver::claimed(config, inner, request, call))
+        } else {
+            ResponseFuture::driven(driver::recorded(inner, request, call))
         }
     }
 }
@@ -250,10 +244,9 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().kind.project() {
             Projected::Driven { future } => future.as_mut().poll(cx),
-            Projected::Passed { future } => Poll::Ready(
-                ready!(future.poll(cx))
-                    .map_err(|error| Error::from_box(error.into(), Code::ReadFailed)),
-            ),
+            Projected::Passed { future } => {
+                Poll::Ready(ready!(future.poll(cx)).map_err(Error::of_read))
+            }
         }
     }
 }

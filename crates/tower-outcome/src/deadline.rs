@@ -30,7 +30,6 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -42,7 +41,7 @@ use tower_outcome_core::{BoxError, Code, Seen};
 use tower_service::Service;
 
 use crate::call::{Call, End};
-use crate::{Error, OutcomeBody, Profile};
+use crate::{Error, OutcomeBody};
 
 /// Applies [`Deadline`].
 #[derive(Clone, Copy, Debug)]
@@ -97,11 +96,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
-        let call = request.extensions().get::<Call>().cloned();
-        let call = match call {
-            Some(call) => Ok(Some(call)),
-            None => Call::of(&mut request, &Arc::new(Profile::generic())),
-        };
+        let call = Call::find(&mut request);
         let (call, state) = match call {
             Ok(call) => (
                 call,
@@ -229,12 +224,10 @@ where
 }
 
 fn foreign<E: Into<BoxError>>(call: Option<&Call>, error: E) -> Error {
-    let if_unsent = if call.is_some() {
-        Code::NotSent
-    } else {
-        Code::ReadFailed
-    };
-    Error::from_box(error.into(), if_unsent)
+    match call {
+        Some(_) => Error::of_write(error),
+        None => Error::of_read(error),
+    }
 }
 
 /// For how long a call in doubt may outlast its deadline.

@@ -46,11 +46,21 @@ impl Error {
     ///
     /// An error of somebody else's says nothing about what left, so the record of the call decides:
     /// `if_unsent` is the code where nothing had.
-    pub(crate) fn from_box(error: BoxError, if_unsent: Code) -> Self {
+    fn from_box(error: BoxError, if_unsent: Code) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => *error,
             Err(error) => Self::new(if_unsent).with_source(error),
         }
+    }
+
+    /// An error from below a layer, of a call that may be a write.
+    pub(crate) fn of_write(error: impl Into<BoxError>) -> Self {
+        Self::from_box(error.into(), Code::NotSent)
+    }
+
+    /// An error from below a layer, of a call that is a read.
+    pub(crate) fn of_read(error: impl Into<BoxError>) -> Self {
+        Self::from_box(error.into(), Code::ReadFailed)
     }
 
     /// The word of the call that this error ends.

@@ -27,7 +27,6 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::Request;
@@ -78,9 +77,7 @@ where
     type Future = ResponseFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.inner
-            .poll_ready(cx)
-            .map_err(|error| Error::from_box(error.into(), Code::NotSent))
+        self.inner.poll_ready(cx).map_err(Error::of_write)
     }
 
     fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
@@ -117,8 +114,7 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         Poll::Ready(match this.inner.as_pin_mut() {
-            Some(inner) => ready!(inner.poll(cx))
-                .map_err(|error| Error::from_box(error.into(), Code::ReadFailed)),
+            Some(inner) => ready!(inner.poll(cx)).map_err(Error::of_read),
             None => Err(this
                 .refused
                 .take()
@@ -128,7 +124,7 @@ where
 }
 
 fn place(request: &mut Request<OutcomeBody>) -> Result<(), Error> {
-    let Some(call) = Call::of(request, &Arc::new(Profile::generic()))? else {
+    let Some(call) = Call::find(request)? else {
         return Ok(());
     };
     let Some(key) = call.wire_key() else {

@@ -100,7 +100,7 @@ impl<S: Clone> Clone for OutcomeService<S> {
 
 impl<S> OutcomeService<S> {
     fn record(&self, request: &mut Request<OutcomeBody>) -> Result<Option<Call>, Error> {
-        let call = Call::of(request, &self.layer.profile)?;
+        let call = Call::of(request, || Arc::clone(&self.layer.profile))?;
         match &call {
             Some(call) if self.layer.requires_context && call.context().is_none() => {
                 let refused = Conclusion::new(Code::NotSent).for_this_call();
@@ -137,11 +137,14 @@ where
                 refused: None,
             },
             (Ok(call), Some(error)) => {
-                let if_unsent = call.as_ref().map_or(Code::ReadFailed, |_| Code::NotSent);
+                let refused = match &call {
+                    Some(_) => Error::of_write(error),
+                    None => Error::of_read(error),
+                };
                 ResponseFuture {
                     inner: None,
                     call,
-                    refused: Some(Error::from_box(error, if_unsent)),
+                    refused: Some(refused),
                 }
             }
             (Err(error), _) => ResponseFuture {
@@ -198,7 +201,7 @@ fn end_write<B>(
     match result {
         Ok(reply) => Verdict::answered(call.tell(call.judge(Ok(()))), key, reply),
         Err(error) => {
-            let error = Error::from_box(error, Code::NotSent);
+            let error = Error::of_write(error);
             let conclusion = call.tell(call.judge(Err(error.conclusion())));
             Verdict::unanswered(conclusion, key, &error)
         }
@@ -211,7 +214,7 @@ fn end_read<B>(
     match result {
         Ok(reply) => Verdict::answered(classify::read(reply.status()).into(), None, reply),
         Err(error) => {
-            let error = Error::from_box(error, Code::ReadFailed);
+            let error = Error::of_read(error);
             Verdict::unanswered(error.conclusion(), None, &error)
         }
     }

@@ -37,7 +37,6 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::Request;
@@ -48,7 +47,7 @@ use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
 use crate::call::{Call, End};
-use crate::{Error, OutcomeBody, Profile};
+use crate::{Error, OutcomeBody};
 
 /// Applies [`Shield`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,13 +89,11 @@ where
     type Future = ResponseFuture<S::Future, S::Response>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.inner
-            .poll_ready(cx)
-            .map_err(|error| Error::from_box(error.into(), Code::NotSent))
+        self.inner.poll_ready(cx).map_err(Error::of_write)
     }
 
     fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
-        let state = match Call::of(&mut request, &Arc::new(Profile::generic())) {
+        let state = match Call::find(&mut request) {
             Err(error) => State::Refused { error: Some(error) },
             Ok(None) => State::Read {
                 future: self.inner.call(request),
@@ -118,9 +115,7 @@ async fn run<T, E: Into<BoxError>>(
     call: Call,
     future: impl Future<Output = Result<T, E>>,
 ) -> Result<T, Error> {
-    let result = future
-        .await
-        .map_err(|error| Error::from_box(error.into(), Code::NotSent));
+    let result = future.await.map_err(Error::of_write);
     let ended = result.as_ref().map(drop).map_err(Error::conclusion);
     call.settle(call.judge(ended));
     result
@@ -156,8 +151,7 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Poll::Ready(match self.project().state.project() {
-            Projected::Read { future } => ready!(future.poll(cx))
-                .map_err(|error| Error::from_box(error.into(), Code::ReadFailed)),
+            Projected::Read { future } => ready!(future.poll(cx)).map_err(Error::of_read),
             Projected::Refused { error } => {
                 Err(error.take().unwrap_or_else(|| Error::new(Code::NotSent)))
             }

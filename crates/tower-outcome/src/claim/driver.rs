@@ -33,7 +33,7 @@ where
         recorder.before_send(write_record(&call)).await?;
     }
     let future = inner.call(request);
-    future.map_err(ours).await
+    future.map_err(Error::of_write).await
 }
 
 /// Claims, sends and settles a write with an intent.
@@ -81,7 +81,7 @@ where
     }
 
     let result = {
-        let mut future = pin!(inner.call(request).map_err(ours));
+        let mut future = pin!(inner.call(request).map_err(Error::of_write));
         match ended(&call, future.as_mut()).await {
             Some(result) => result,
             None => {
@@ -248,11 +248,6 @@ impl Row<'_> {
             }
         }
     }
-}
-
-/// An error from below: where it is not ours, the call's record knows what left.
-fn ours<E: Into<BoxError>>(error: E) -> Error {
-    Error::from_box(error.into(), Code::NotSent)
 }
 
 fn write_record(call: &Call) -> WriteRecord {
