@@ -7,7 +7,8 @@ use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 use tower_outcome_testkit::{Billing, End, LookUp, Reply, Step, What};
 
-use crate::client::{BODY, CREATED, Client, happened, read, until, write};
+use crate::client::{BODY, CREATED, Client, happened, read, write};
+use crate::raw::{self, Ending, Raw};
 
 #[tokio::test]
 async fn an_empty_script_commits_and_answers() {
@@ -165,17 +166,19 @@ async fn an_answer_can_come_late() {
 
 #[tokio::test]
 async fn an_answered_connection_can_end_in_either_way() {
-    for (end, what) in [(End::Close, What::Closed), (End::Reset, What::Reset)] {
+    for (end, ending) in [(End::Close, Ending::Fin), (End::Reset, Ending::Reset)] {
         let billing = Billing::start().await.unwrap();
         billing.script([Step::AnswerThen(end)]);
 
-        let mut client = Client::connect(&billing).await;
-        client.write("k").await.unwrap();
-        until(&billing, what).await;
-        let ended = (&mut client.connection).await.unwrap();
-        assert_eq!(ended.is_ok(), end == End::Close, "{ended:?}");
-        assert!(client.write("k").await.is_err());
-        assert_eq!(billing.received().len(), 1);
+        let (mut client, _) = Raw::greeted(&billing, &[]).await;
+        client.send(raw::write(1, "k")).await;
+        assert_eq!(client.frame().await.kind, raw::HEADERS);
+        assert_eq!(client.frame().await.flags, raw::END_STREAM);
+        assert_eq!(client.ending().await, (Vec::new(), ending));
+        assert_eq!(
+            happened(&billing, 1).last(),
+            Some(&What::Answered { status: 201 })
+        );
     }
 }
 

@@ -30,6 +30,7 @@ pub(crate) struct Answer {
 impl Client {
     pub(crate) async fn connect(billing: &Billing) -> Self {
         let stream = TcpStream::connect(billing.addr()).await.unwrap();
+        stream.set_nodelay(true).unwrap();
         let shaken = handshake(TokioExecutor::new(), TokioIo::new(stream)).await;
         let (sender, connection) = shaken.unwrap();
         let connection = tokio::spawn(connection);

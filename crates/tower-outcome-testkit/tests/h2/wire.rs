@@ -136,7 +136,7 @@ async fn what_breaks_the_protocol_is_refused_with_its_reason() {
         (after(raw::frame(raw::PING, 0, 0, b"seven b")), size),
         (after(raw::frame(raw::SETTINGS, 0, 0, b"seven b")), size),
         (
-            after(raw::frame(raw::DATA, 0, 1, &[0; 16 * 1024 + 1])),
+            after(raw::frame(raw::DATA, 0, 1, &vec![0; 16 * 1024 + 1])),
             size,
         ),
         (
