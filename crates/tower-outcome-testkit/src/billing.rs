@@ -88,8 +88,9 @@ impl Billing {
         format!("http://{}", self.addr)
     }
 
-    /// Adds steps to the script. Each write takes the next one when its first byte has come, over
-    /// HTTP/2 when its head has; [`Step`] names two that are taken earlier. An empty script means [`Step::Answer`].
+    /// Adds steps to the script. Each write takes the next one when its first byte has come (the
+    /// first on a connection when its protocol shows, after three), over HTTP/2 when its head has;
+    /// [`Step`] names two that are taken earlier. An empty script means [`Step::Answer`].
     pub fn script(&self, steps: impl IntoIterator<Item = Step>) {
         self.books.script(steps);
     }

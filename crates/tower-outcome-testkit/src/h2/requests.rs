@@ -4,9 +4,7 @@ use crate::step::{Extent, Plan};
 use crate::{End, ErrorCode, Received, What};
 
 use super::Session;
-use super::frame::{
-    END_HEADERS, END_STREAM, Fault, Frame, LOW_31, MALFORMED, WINDOW_UPDATE, frame,
-};
+use super::frame::{END_HEADERS, END_STREAM, Fault, Frame, MALFORMED, WINDOW_UPDATE, frame};
 use super::hpack::{Fields, Head};
 use super::stream::{Answer, Phase, Stream};
 
@@ -181,11 +179,12 @@ impl Session<'_> {
         }
     }
 
-    /// Gives the connection's window back before it runs out. The streams' windows are as large as
+    /// Gives the connection's window back long before it runs out, and seldom, as a client that has
+    /// left would see to it that a write breaks the reading. The streams' windows are as large as
     /// they can be and left alone.
     async fn consume(&mut self, bytes: usize) {
         self.consumed += u32::try_from(bytes).unwrap_or_default();
-        if self.consumed > LOW_31 / 2 {
+        if self.consumed >= WINDOW_TO_GIVE_BACK {
             let consumed = std::mem::take(&mut self.consumed);
             let update = frame(WINDOW_UPDATE, 0, 0, &consumed.to_be_bytes());
             self.send_control(&update).await;
@@ -193,5 +192,6 @@ impl Session<'_> {
     }
 }
 
+const WINDOW_TO_GIVE_BACK: u32 = 1024 * 1024;
 /// The longest header block that is read.
 const LONGEST_HEAD: usize = 1024 * 1024;

@@ -2,7 +2,7 @@
 
 use tower_outcome_testkit::{Billing, End, Step, What};
 
-use crate::client::{BODY, CREATED, Client, until};
+use crate::client::{BODY, CREATED, Client, happened, until};
 use crate::raw::{self, Ending, Raw};
 
 const ENDS: [(End, Ending); 2] = [(End::Close, Ending::Fin), (End::Reset, Ending::Reset)];
@@ -120,6 +120,48 @@ async fn stopping_after_no_bytes_takes_the_next_connection_or_the_next_stream() 
     assert_eq!(client.ending().await, (Vec::new(), Ending::Fin));
     assert_eq!(billing.received().len(), 1);
     assert_eq!(billing.commits(), 1);
+}
+
+#[tokio::test]
+async fn bytes_are_counted_for_one_stream_after_the_other() {
+    let stop = |bytes| Step::StopAfter {
+        bytes,
+        end: End::Close,
+    };
+    let billing = Billing::start().await.unwrap();
+    billing.script([Step::Answer, stop(1_000), stop(20)]);
+
+    let (mut client, _) = Raw::greeted(&billing, &[]).await;
+    let flags = raw::END_HEADERS | raw::END_STREAM;
+    let trailers = raw::frame(raw::HEADERS, flags, 1, &raw::block(&[("x-sum", "1")]));
+    // The trailers open no stream and take no step; the third stream takes its own.
+    client.send([raw::head(1, "1"), trailers].concat()).await;
+    client.send(raw::head(3, "2")).await;
+    client
+        .send(raw::frame(raw::RST_STREAM, 0, 3, &8_u32.to_be_bytes()))
+        .await;
+    client.send(raw::write(5, "3")).await;
+    client.ending().await;
+    assert_eq!(happened(&billing, 5), [What::Stopped { bytes: 20 }]);
+    assert_eq!(billing.commits(), 1);
+}
+
+#[tokio::test]
+async fn a_look_up_is_cut_too() {
+    let billing = Billing::start().await.unwrap();
+    let (mut client, _) = Raw::greeted(&billing, &[]).await;
+    billing.script([Step::StopAfter {
+        bytes: 5,
+        end: End::Close,
+    }]);
+
+    let fields = [(":method", "GET"), (":path", "/refunds")];
+    let flags = raw::END_HEADERS | raw::END_STREAM;
+    client
+        .send(raw::frame(raw::HEADERS, flags, 1, &raw::block(&fields)))
+        .await;
+    assert_eq!(client.ending().await, (Vec::new(), Ending::Fin));
+    assert_eq!(billing.received(), []);
 }
 
 #[tokio::test]

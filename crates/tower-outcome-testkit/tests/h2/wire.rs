@@ -1,13 +1,17 @@
 //! The connection itself: settings, windows, and what is not HTTP/2.
 
-use tower_outcome_testkit::{Billing, What};
+use tower_outcome_testkit::{Billing, End, Frames, Reply, Step, What};
 
-use crate::client::{CREATED, happened, until};
+use crate::client::{CREATED, Client, happened, on_both_runtimes, until, write};
 use crate::raw::{self, Ending, Frame, Raw};
 
 /// Announces windows of this size for new streams.
 fn window_of(size: u32) -> Vec<u8> {
     [&[0, 4][..], &size.to_be_bytes()].concat()
+}
+
+fn window_update(stream: u32, more: u32) -> Vec<u8> {
+    raw::frame(raw::WINDOW_UPDATE, 0, stream, &more.to_be_bytes())
 }
 
 #[tokio::test]
@@ -28,9 +32,38 @@ async fn the_server_says_how_many_streams_it_allows_if_it_is_told() {
     }
 }
 
+#[test]
+fn a_client_keeps_to_the_streams_it_is_allowed() {
+    on_both_runtimes(|| async {
+        let billing = Billing::start().await.unwrap();
+        billing.allow_streams(1);
+        billing.script([Step::Answer, Step::CommitThenHold]);
+
+        let mut client = Client::connect(&billing).await;
+        client.write("1").await.unwrap();
+        let (held, waiting) = (client.send(write("2")), client.send(write("3")));
+        billing.wait_commits(2).await;
+        billing.release();
+        held.await.unwrap();
+        waiting.await.unwrap();
+        let answers = [1, 3, 5].map(|stream| {
+            let timeline = billing.timeline();
+            let mut places = timeline.iter().enumerate();
+            let mut place = |what: fn(&What) -> bool| {
+                let found = places.find(|(_, it)| it.stream == Some(stream) && what(&it.what));
+                found.unwrap().0
+            };
+            let read = place(|what| matches!(what, What::ReadHead { .. }));
+            (read, place(|what| matches!(what, What::Answered { .. })))
+        });
+        assert!(answers.is_sorted_by(|(_, answered), (read, _)| answered < read));
+    });
+}
+
 #[tokio::test]
-async fn a_body_keeps_to_the_windows_of_the_client() {
+async fn a_body_keeps_to_the_window_of_its_stream_and_the_end_waits_for_it() {
     let billing = Billing::start().await.unwrap();
+    billing.script([Step::AnswerThen(End::Close)]);
     let (mut client, _) = Raw::greeted(&billing, &window_of(10)).await;
     client.send(raw::write(1, "k")).await;
     assert_eq!(client.frame().await.kind, raw::HEADERS);
@@ -41,15 +74,73 @@ async fn a_body_keeps_to_the_windows_of_the_client() {
         payload: payload.as_bytes().to_vec(),
     };
     assert_eq!(client.frame().await, data(0, &CREATED[..10]));
-    client
-        .send(raw::frame(raw::WINDOW_UPDATE, 0, 1, &5_u32.to_be_bytes()))
-        .await;
+    client.send(window_update(1, 5)).await;
     assert_eq!(client.frame().await, data(0, &CREATED[10..15]));
     client
         .send(raw::frame(raw::SETTINGS, 0, 0, &window_of(100)))
         .await;
     assert_eq!(client.frame().await.kind, raw::SETTINGS);
-    assert_eq!(client.frame().await, data(raw::END_STREAM, &CREATED[15..]));
+    let rest = data(raw::END_STREAM, &CREATED[15..]);
+    assert_eq!(client.frame().await, rest);
+    assert_eq!(client.ending().await, (Vec::new(), Ending::Fin));
+}
+
+#[tokio::test]
+async fn bodies_keep_to_the_window_of_the_connection() {
+    let billing = Billing::start().await.unwrap();
+    let reply = Reply::new(200).with_body(vec![b'x'; 70_000]);
+    billing.script([Step::AnswerWith(reply.with_trailer("x-sum", "1"))]);
+    let (mut client, _) = Raw::greeted(&billing, &window_of(100_000)).await;
+    client.send(raw::write(1, "k")).await;
+    assert_eq!(client.frame().await.kind, raw::HEADERS);
+    let mut body = 0;
+    while body < 65_535 {
+        body += client.frame().await.payload.len();
+    }
+    assert_eq!(body, 65_535);
+    client.send(window_update(0, 10_000)).await;
+    assert_eq!(client.frame().await.payload.len(), 70_000 - 65_535);
+    let trailers = client.frame().await;
+    assert_eq!(trailers.kind, raw::HEADERS);
+    assert_eq!(trailers.flags, raw::END_HEADERS | raw::END_STREAM);
+}
+
+#[tokio::test]
+async fn what_the_test_chose_to_send_heeds_no_window() {
+    let reply = || Reply::new(200).with_body("body");
+    let steps = [
+        Step::HalfAnswer {
+            bytes: usize::MAX,
+            end: End::Close,
+        },
+        Step::Frames(Frames::on_head().reply(reply())),
+        Step::Frames(Frames::on_head().start(reply())),
+    ];
+    for step in steps {
+        let billing = Billing::start().await.unwrap();
+        billing.script([step]);
+        let (mut client, _) = Raw::greeted(&billing, &window_of(0)).await;
+        client.send(raw::write(1, "k")).await;
+        assert_eq!(client.frame().await.kind, raw::HEADERS);
+        assert_eq!(client.frame().await.kind, raw::DATA);
+    }
+}
+
+#[tokio::test]
+async fn the_window_of_the_connection_is_given_back_whoever_used_it() {
+    let billing = Billing::start().await.unwrap();
+    billing.script([Step::ReadHeadThenSilence]);
+    let (mut client, _) = Raw::greeted(&billing, &[]).await;
+    client.send(raw::head(1, "k")).await;
+    for _ in 0..64 {
+        client
+            .send(raw::frame(raw::DATA, 0, 1, &[0; 16 * 1024]))
+            .await;
+    }
+    let update = client.frame().await;
+    assert_eq!((update.kind, update.stream), (raw::WINDOW_UPDATE, 0));
+    assert_eq!(update.payload, (1024 * 1024_u32).to_be_bytes());
+    assert!(billing.received()[0].body.is_empty());
 }
 
 #[tokio::test]
