@@ -280,7 +280,9 @@ impl Write {
     }
 
     fn unanswered(&self, error: Option<BoxError>) -> Error {
-        let refused = error.as_ref().is_some_and(|error| self.is_refused(&**error));
+        let refused = error
+            .as_ref()
+            .is_some_and(|error| self.is_refused(&**error));
         let unsent = self.attempt.is_proven_unsent();
         let code = match &error {
             None if unsent => self.call.unsent_code(),
