@@ -15,11 +15,19 @@ pub(crate) struct Answer {
     pub(crate) replayed: bool,
     /// The head came, the body did not.
     pub(crate) body_lost: bool,
+    /// The `grpc-status`, where there is one.
+    pub(crate) grpc: Option<u32>,
 }
 
 /// Judges the answer to the last attempt of `call`.
 pub(crate) fn write(call: &Call, answer: Answer) -> Code {
     let status = answer.status;
+    if let Some(grpc) = answer.grpc {
+        return match grpc {
+            0 => success(call, answer),
+            _ => self::grpc(call, grpc),
+        };
+    }
     if status.is_success() {
         return success(call, answer);
     }
@@ -30,11 +38,33 @@ pub(crate) fn write(call: &Call, answer: Answer) -> Code {
         return Code::Redirected;
     }
     match refusal(call, status) {
-        // A first attempt's refusal is an answer to everything that was ever sent; a later one's
-        // says nothing about the earlier.
-        Some(code) if !call.is_tainted() && !call.profile().has_replaying_proxy() => code,
-        Some(_) if call.is_tainted() => Code::RejectedAfterUnknown,
-        _ => Code::ConflictAmbiguous,
+        Some(code) => refused(call, code),
+        None => Code::ConflictAmbiguous,
+    }
+}
+
+/// Judges a gRPC status (gRPC status codes and their use).
+fn grpc(call: &Call, status: u32) -> Code {
+    let code = match status {
+        3 | 5 | 7 | 11 | 12 | 16 => Code::Rejected,
+        8 => Code::RateLimited,
+        9 => Code::PreconditionFailed,
+        6 | 10 => return Code::ConflictAmbiguous,
+        4 => return Code::TimeoutAfterSend,
+        _ => return Code::ServerError,
+    };
+    refused(call, code)
+}
+
+/// A first attempt's refusal is an answer to everything that was ever sent; a later one's says
+/// nothing about the earlier.
+fn refused(call: &Call, code: Code) -> Code {
+    if call.is_tainted() {
+        Code::RejectedAfterUnknown
+    } else if call.profile().has_replaying_proxy() {
+        Code::ConflictAmbiguous
+    } else {
+        code
     }
 }
 

@@ -22,6 +22,7 @@ pub struct Profile {
     reference: Option<Box<str>>,
     replay_marker: Option<HeaderName>,
     replaying_proxy: bool,
+    doubts_refusals: bool,
 }
 
 impl Profile {
@@ -35,6 +36,7 @@ impl Profile {
             reference: None,
             replay_marker: None,
             replaying_proxy: false,
+            doubts_refusals: false,
         }
     }
 
@@ -88,6 +90,14 @@ impl Profile {
         self
     }
 
+    /// Says that a refusal of the protocol (HTTP/2 `REFUSED_STREAM` or `GOAWAY`) is no proof here: it
+    /// speaks for the hop that sent it, and a proxy may have handed the request on before.
+    #[must_use]
+    pub const fn doubting_refusals(mut self) -> Self {
+        self.doubts_refusals = true;
+        self
+    }
+
     /// Whether a repeat under the same key is promised to happen once.
     #[must_use]
     pub const fn honours_keys(&self) -> bool {
@@ -110,6 +120,10 @@ impl Profile {
 
     pub(crate) const fn has_replaying_proxy(&self) -> bool {
         self.replaying_proxy
+    }
+
+    pub(crate) const fn trusts_refusals(&self) -> bool {
+        !self.doubts_refusals && !self.replaying_proxy
     }
 
     pub(crate) fn is_replay(&self, headers: &HeaderMap) -> bool {
