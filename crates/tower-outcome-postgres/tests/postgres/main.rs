@@ -1,4 +1,14 @@
 //! The ledger on a real server, seen from outside. `cargo xtask test` starts one.
 
+mod counts;
+mod crashes;
+mod cuts;
+mod processes;
+mod proxy;
+mod purge;
+mod rows;
 mod rules;
+mod schemas;
+mod start;
 mod support;
+mod transactions;
