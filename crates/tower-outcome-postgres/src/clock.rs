@@ -43,3 +43,25 @@ impl Default for Clock {
         Self::Shared(Mutex::new(None))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_database_is_believed_and_not_the_machine() {
+        let clock = Clock::default();
+        clock.see(Timestamp(1_000));
+        // Counted on from there: the machine's own clock is decades ahead.
+        assert!((1_000..1_000_000_000).contains(&clock.now().0));
+        clock.see(Timestamp(500));
+        assert!(clock.now().0 < 1_000_000_000);
+    }
+
+    #[test]
+    fn a_given_clock_is_not_set() {
+        let clock = Clock::Given(Arc::new(|| Timestamp(7)));
+        clock.see(Timestamp(1_000));
+        assert_eq!(clock.now(), Timestamp(7));
+    }
+}

@@ -34,3 +34,44 @@ impl Hints {
 }
 
 const GENERATION: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use tower_outcome_core::Fingerprint;
+    use tower_outcome_core::IdempotencyKey;
+    use tower_outcome_core::ledger::{Claim, Event, Owner, Timestamp, machine};
+
+    use super::*;
+
+    #[test]
+    fn however_many_claims_are_made_few_are_kept_and_the_last_among_them() {
+        let mut hints = Hints::default();
+        for number in 0..u32::try_from(GENERATION * 3).unwrap() {
+            hints.keep(claimed(number));
+            assert!(hints.young.len() + hints.old.len() <= GENERATION * 2);
+        }
+        let last = claimed(u32::try_from(GENERATION * 3 - 1).unwrap());
+        assert!(hints.take(&last.entry.key).is_some());
+        assert!(hints.take(&last.entry.key).is_none());
+        assert!(hints.take(&claimed(0).entry.key).is_none());
+    }
+
+    fn claimed(number: u32) -> Stored {
+        let mut key = [0; 32];
+        key[..4].copy_from_slice(&number.to_be_bytes());
+        let key = EntryKey {
+            scope: "acme".into(),
+            key: IdempotencyKey::from_bytes(key),
+        };
+        let claim = Event::Claim(Claim {
+            tool: "refund".into(),
+            owner: Owner::from_bytes([7; 16]),
+            lease: std::time::Duration::from_secs(1),
+            fingerprint: Fingerprint::default(),
+            announces_sends: true,
+        });
+        let (entry, _) = machine::step(&key, None, claim, Timestamp(1)).unwrap();
+        let entry = entry.unwrap();
+        Stored { entry, revision: 1 }
+    }
+}

@@ -1,7 +1,7 @@
 use std::error::Error as _;
 
 use tower_outcome_core::Code;
-use tower_outcome_core::ledger::{Answer, Event, Ledger, LedgerError, State};
+use tower_outcome_core::ledger::{Answer, Ledger, LedgerError, State};
 
 use crate::proxy::{Cut, Proxy};
 use crate::support::{Place, claim, granted, key};
@@ -47,24 +47,6 @@ async fn wherever_a_request_is_cut_the_change_is_made_once_or_not_at_all() {
         assert_eq!(entry, None, "a request without its end does nothing");
         granted(&ledger, order).await;
     }
-}
-
-#[tokio::test]
-async fn a_belief_that_others_have_outdated_costs_a_look_and_is_never_answered() {
-    let place = Place::new();
-    let (one, other) = (place.ledger().await, place.ledger().await);
-    // One believes the row claimed, epoch 1; the other releases it behind its back.
-    let grant = granted(&one, 1).await;
-    let code = Code::NotSent;
-    let epoch = grant.epoch;
-    let release = Event::Release { epoch, code };
-    other.apply(&key(1), release.clone()).await.unwrap();
-    assert!(matches!(
-        one.apply(&key(1), claim(1)).await.unwrap(),
-        Answer::Granted(grant) if grant.epoch == 2
-    ));
-    let stale = other.apply(&key(1), release).await.unwrap_err();
-    assert!(stale.is_fenced());
 }
 
 fn may_have_taken_effect(error: &LedgerError) -> bool {
