@@ -14,7 +14,7 @@ use tower_outcome_core::ledger::Grant;
 use tower_outcome_core::{Code, Conclusion, Gate, IdempotencyKey, Intent, Outcome, Sealed, Seen};
 
 use crate::context::Context;
-use crate::profile::Profile;
+use crate::profile::{Profile, Target};
 use crate::{Error, OutcomeBody};
 
 mod attempt;
@@ -75,7 +75,7 @@ impl Call {
         if is_read(request.method()) {
             return Ok(None);
         }
-        let profile = profile();
+        let profile = profile().at(&Target::of(request));
         let context = Context::current();
         let step = key::step(request, context.as_ref());
         let key = CallKey::of(request, &profile, context.as_ref(), &step)?;
@@ -214,6 +214,11 @@ impl Call {
     /// Tells the writes of a tool call apart: equal ones are the same write.
     pub(crate) fn label(&self) -> &str {
         &self.record.label
+    }
+
+    /// Whether a ledger granted the claim on the intent to this call.
+    pub(crate) fn has_claim(&self) -> bool {
+        self.progress().grant.is_some()
     }
 
     /// Starts an attempt, unless the call has ended.

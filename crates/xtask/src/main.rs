@@ -23,5 +23,5 @@ usage: cargo xtask COMMAND
 
   test               run every test and every example in the documentation
   cases KIND FILE    run a file of cases, one JSON object a line, and list each miss
-                     (KIND: keys, replies, sf)
+                     (KIND: keys, replies, responses, sf)
 ";

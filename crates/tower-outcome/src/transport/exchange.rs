@@ -19,7 +19,7 @@ use tower_outcome_core::{BoxError, Code};
 use super::collect::{Collect, Collected};
 use super::{Limits, evidence};
 use crate::call::{Attempt, Call};
-use crate::classify::{self, Answer};
+use crate::classify::{self, Answer, GrpcStatus};
 use crate::{Error, ReplyBody};
 
 pin_project! {
@@ -119,7 +119,7 @@ where
                 Projected::Sending { future } => match future.poll(cx) {
                     Poll::Ready(Ok(answer)) => {
                         let (parts, body) = answer.into_parts();
-                        write.attempt.headed(write.judge(&parts, true));
+                        write.attempt.headed(write.judge(&parts, None, true));
                         Stage::Reading {
                             parts: Some(parts),
                             body: Collect::new(body, write.limits.reply),
@@ -204,13 +204,15 @@ impl Write {
         }
     }
 
-    fn judge(&self, parts: &Parts, body_lost: bool) -> Code {
+    fn judge(&self, parts: &Parts, body: Option<&[u8]>, body_lost: bool) -> Code {
         let answer = Answer {
             status: parts.status,
-            replayed: self.call.profile().is_replay(&parts.headers),
+            headers: &parts.headers,
+            body,
             body_lost,
+            grpc: GrpcStatus::in_headers(&parts.headers),
         };
-        classify::write(&self.call, answer)
+        classify::write(&self.call, &answer).code
     }
 
     fn unanswered(&self, error: Option<BoxError>) -> Error {
@@ -243,7 +245,11 @@ impl Write {
 
     fn answered<B>(&self, parts: Parts, body: Collected<B>) -> Response<ReplyBody<B>> {
         let body_lost = matches!(body, Collected::Lost);
-        let code = self.judge(&parts, body_lost);
+        let whole = match &body {
+            Collected::Whole(bytes) => Some(&**bytes),
+            Collected::Lost | Collected::Rest { .. } => None,
+        };
+        let code = self.judge(&parts, whole, body_lost);
         self.attempt.answered(code);
         self.report(code);
         let body = match body {
