@@ -107,7 +107,7 @@ pub struct Reading {
     pub rule: Option<usize>,
 }
 
-/// Judges an answer to a write.
+/// Judges an answer. The answer to a read proves that nothing changed, whatever it says.
 #[must_use]
 pub fn answer(
     profile: &Profile,
@@ -116,13 +116,16 @@ pub fn answer(
     history: History,
 ) -> Reading {
     let profile = profile.narrowed(&sent.target());
+    if profile.reads(sent.method) {
+        return Reading::bare(read(answer.status), false);
+    }
     let view = View::new(sent, answer);
     let facts = Facts::new(&profile, sent, history, Some(&view));
     let finding = find(&profile, &view, facts.keyed);
     Reading {
         code: word::of(&finding, &facts, &view),
         meaning: Some(finding.means),
-        retryable_with_same_key: facts.protects && resend::brings_news(&finding, &facts, &view),
+        retryable_with_same_key: facts.protects() && resend::brings_news(&finding, &facts, &view),
         replayed: facts.replayed,
         found: finding.found,
         rule: finding.rule,
@@ -133,20 +136,17 @@ pub fn answer(
 #[must_use]
 pub fn unanswered(profile: &Profile, sent: &Sent<'_>, code: Code, history: History) -> Reading {
     let profile = profile.narrowed(&sent.target());
-    let facts = Facts::new(&profile, sent, history, None);
     let proven = code.outcome() == Outcome::Failed;
-    Reading {
-        code: if proven && facts.is_tainted() {
-            Code::RejectedAfterUnknown
-        } else {
-            code
-        },
-        meaning: None,
-        retryable_with_same_key: facts.protects,
-        replayed: false,
-        found: None,
-        rule: None,
+    if profile.reads(sent.method) {
+        return Reading::bare(if proven { code } else { Code::ReadFailed }, false);
     }
+    let facts = Facts::new(&profile, sent, history, None);
+    let code = if proven && facts.is_tainted() {
+        Code::RejectedAfterUnknown
+    } else {
+        code
+    };
+    Reading::bare(code, facts.protects())
 }
 
 /// Judges the answer to a read.
@@ -259,6 +259,19 @@ impl<'a> Answer<'a> {
     }
 }
 
+impl Reading {
+    const fn bare(code: Code, retryable_with_same_key: bool) -> Self {
+        Self {
+            code,
+            meaning: None,
+            retryable_with_same_key,
+            replayed: false,
+            found: None,
+            rule: None,
+        }
+    }
+}
+
 /// What an answer says by itself, and who says so.
 struct Finding {
     means: Meaning,
@@ -283,49 +296,62 @@ impl Finding {
 /// What decides beside the answer's meaning.
 struct Facts<'a> {
     profile: &'a Profile,
+    sent: &'a Sent<'a>,
     history: History,
-    explicit: bool,
-    claimed: bool,
     /// The request carried a key, and the answer does not say that it was ignored.
     keyed: bool,
-    /// The key is known to have outlived its window.
-    expired: bool,
-    /// The key is known to be within its window.
-    covered: bool,
-    /// A resend under the same key is known to meet it again.
-    protects: bool,
+    window: Window,
     replayed: bool,
+}
+
+/// Whether the provider still knows the key.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Window {
+    Closed,
+    Open,
+    Unknown,
 }
 
 impl<'a> Facts<'a> {
     fn new(
         profile: &'a Profile,
-        sent: &Sent<'_>,
+        sent: &'a Sent<'a>,
         history: History,
         view: Option<&View<'_>>,
     ) -> Self {
         let headers = view.map(View::headers);
-        let keyed = sent.key.is_some() && !headers.is_some_and(|it| profile.ignored_key(it));
-        let (known, expired) = match (sent.key_age, profile.retention()) {
-            (None, _) | (Some(_), Some(Retention::Forever)) => (true, false),
-            (Some(age), Some(Retention::For(window))) => (age < window, age >= window),
-            (Some(_), None) => (false, false),
+        let window = match (sent.key_age, profile.retention()) {
+            (None, _) | (Some(_), Some(Retention::Forever)) => Window::Open,
+            (Some(age), Some(Retention::For(window))) if age < window => Window::Open,
+            (Some(_), Some(Retention::For(_))) => Window::Closed,
+            (Some(_), None) => Window::Unknown,
         };
         Self {
             profile,
+            sent,
             history,
-            explicit: sent.key == Some(KeyOrigin::Explicit),
-            claimed: sent.claimed,
-            keyed,
-            expired,
-            covered: keyed && known,
-            protects: keyed && known && !sent.moves,
+            keyed: sent.key.is_some() && !headers.is_some_and(|it| profile.ignored_key(it)),
+            window,
             replayed: headers.is_some_and(|it| profile.is_replay(it)),
         }
     }
 
     fn is_tainted(&self) -> bool {
         self.history != History::Clean
+    }
+
+    fn is_explicit(&self) -> bool {
+        self.sent.key == Some(KeyOrigin::Explicit)
+    }
+
+    /// Whether all that was sent under the key is one execution to the provider.
+    fn is_covered(&self) -> bool {
+        self.keyed && self.window == Window::Open
+    }
+
+    /// Whether a resend would be of that execution as well.
+    fn protects(&self) -> bool {
+        self.is_covered() && !self.sent.moves
     }
 }
 

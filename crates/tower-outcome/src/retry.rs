@@ -42,6 +42,7 @@ use tower::util::rng::{HasherRng, Rng as _};
 use tower_outcome_core::Code;
 
 use crate::call::{self, Call};
+use crate::profile::Target;
 use crate::{OutcomeBody, Profile};
 
 mod backoff;
@@ -106,7 +107,10 @@ impl KeyedRetry {
         }
         match request.extensions().get::<Call>() {
             Some(call) => call.is_keyed() || self.retries_unsent,
-            None => self.profile.honours_keys() && self.profile.key_in(request.headers()).is_some(),
+            None => {
+                let profile = self.profile.narrowed(&Target::of(request));
+                profile.honours_keys() && profile.key_in(request.headers()).is_some()
+            }
         }
     }
 

@@ -22,11 +22,6 @@ pub(super) fn brings_news(finding: &Finding, facts: &Facts<'_>, view: &View<'_>)
         | Meaning::Pending
         | Meaning::Poisoned
         | Meaning::PreconditionFailed => false,
-        Meaning::InFlight
-        | Meaning::NotProcessed
-        | Meaning::ProcessedOrInFlight
-        | Meaning::RateLimited
-        | Meaning::Redirected => true,
         // The result is kept under the key, unless the head says where else to find it.
         Meaning::Done => view.body_lost() && !view.headers().contains_key(http::header::LOCATION),
         // Settled, or the same request would be refused again; an earlier attempt may still be
@@ -37,7 +32,12 @@ pub(super) fn brings_news(finding: &Finding, facts: &Facts<'_>, view: &View<'_>)
             facts.is_tainted() && !answered && !driven
         }
         Meaning::Indeterminate if status.is_server_error() => after_a_server_error(facts, view),
-        Meaning::Indeterminate => true,
+        Meaning::InFlight
+        | Meaning::Indeterminate
+        | Meaning::NotProcessed
+        | Meaning::ProcessedOrInFlight
+        | Meaning::RateLimited
+        | Meaning::Redirected => true,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use tower_outcome_core::Code;
 
-use super::{Facts, Finding, History, View};
+use super::{Facts, Finding, History, View, Window};
 use crate::profile::Meaning;
 
 pub(super) fn of(finding: &Finding, facts: &Facts<'_>, view: &View<'_>) -> Code {
@@ -13,7 +13,9 @@ pub(super) fn of(finding: &Finding, facts: &Facts<'_>, view: &View<'_>) -> Code 
         Meaning::InFlight => in_flight(facts),
         Meaning::Indeterminate => indeterminate(finding, view),
         Meaning::KeyTooOld => refusal(Code::KeyExpired, finding, facts, view),
-        Meaning::MaybeMismatch if facts.is_tainted() || facts.explicit || facts.claimed => {
+        Meaning::MaybeMismatch
+            if facts.is_tainted() || facts.is_explicit() || facts.sent.claimed =>
+        {
             refusal(Code::Rejected, finding, facts, view)
         }
         Meaning::MaybeMismatch => Code::KeyConflictUnresolved,
@@ -37,7 +39,7 @@ pub(super) fn of(finding: &Finding, facts: &Facts<'_>, view: &View<'_>) -> Code 
 /// the provider reports the one execution under the key.
 fn refusal(code: Code, finding: &Finding, facts: &Facts<'_>, view: &View<'_>) -> Code {
     let stored = facts.replayed && view.status().is_client_error();
-    if facts.covered && (finding.settles || stored) {
+    if facts.is_covered() && (finding.settles || stored) {
         code
     } else if facts.is_tainted() {
         Code::RejectedAfterUnknown
@@ -49,7 +51,7 @@ fn refusal(code: Code, finding: &Finding, facts: &Facts<'_>, view: &View<'_>) ->
 }
 
 fn done(facts: &Facts<'_>, view: &View<'_>) -> Code {
-    if facts.is_tainted() && facts.keyed && facts.expired {
+    if facts.is_tainted() && facts.keyed && facts.window == Window::Closed {
         // The key was forgotten in between, so this may be the second time.
         Code::ConflictAmbiguous
     } else if facts.replayed {
@@ -72,14 +74,14 @@ fn earlier(facts: &Facts<'_>) -> Code {
 fn in_flight(facts: &Facts<'_>) -> Code {
     match facts.history {
         _ if !facts.keyed => Code::ConflictAmbiguous,
-        History::Clean if !facts.claimed => Code::AlreadyInProgress,
+        History::Clean if !facts.sent.claimed => Code::AlreadyInProgress,
         _ => Code::StillConfirming,
     }
 }
 
 fn mismatch(facts: &Facts<'_>) -> Code {
     let proxied = facts.profile.has_replaying_proxy();
-    if facts.explicit && !facts.is_tainted() && !proxied {
+    if facts.is_explicit() && !facts.is_tainted() && !proxied {
         Code::KeyConflict
     } else {
         // A derived key that is known with other bytes was sent by somebody before.
@@ -89,14 +91,19 @@ fn mismatch(facts: &Facts<'_>) -> Code {
 
 fn indeterminate(finding: &Finding, view: &View<'_>) -> Code {
     let status = view.status();
-    match view.grpc() {
-        Some(grpc) if grpc.is_server_fault() => Code::ServerError,
-        Some(_) => Code::ConflictAmbiguous,
-        None if status.is_server_error() => Code::ServerError,
-        None if status.is_redirection() => Code::Redirected,
-        None if status.is_success() && finding.rule.is_some() => Code::ServerError,
+    let failed = match view.grpc() {
+        Some(grpc) => grpc.is_server_fault(),
+        // A rule of the profile says so of a success.
+        None => status.is_server_error() || (status.is_success() && finding.rule.is_some()),
+    };
+    if failed {
+        Code::ServerError
+    } else if status.is_redirection() {
+        Code::Redirected
+    } else if status.is_success() && view.grpc().is_none() {
         // What came is not the answer of the API.
-        None if status.is_success() => Code::ResponseLost,
-        None => Code::ConflictAmbiguous,
+        Code::ResponseLost
+    } else {
+        Code::ConflictAmbiguous
     }
 }

@@ -53,8 +53,8 @@ fn read(case: &Value) -> Result<Reading, String> {
             target.map_err(|_| "`path` has an odd operation")?,
         );
     }
-    let came = Came::of(&case["response"])?;
-    if came.before_body {
+    let got = Came::of(&case["response"])?;
+    if got.before_body {
         sent_headers.insert("expect", HeaderValue::from_static("100-continue"));
     }
 
@@ -75,16 +75,16 @@ fn read(case: &Value) -> Result<Reading, String> {
         "failed" | "none" => History::Clean,
         _ => return Err("`prior_attempts` is none of failed, none, unknown".to_owned()),
     };
-    if let Some(code) = came.unanswered {
+    if let Some(code) = got.unanswered {
         return Ok(classify::unanswered(&profile, &sent, code, history));
     }
-    let mut answer = Answer::new(came.status, &came.headers);
-    if let Some(body) = &came.body {
+    let mut answer = Answer::new(got.status, &got.headers);
+    if let Some(body) = &got.body {
         answer = answer.with_body(body);
     } else {
         answer = answer.with_lost_body();
     }
-    if let Some(code) = came.grpc {
+    if let Some(code) = got.grpc {
         answer = answer.with_grpc(GrpcStatus::new(code, ""));
     }
     Ok(classify::answer(&profile, &sent, &answer, history))

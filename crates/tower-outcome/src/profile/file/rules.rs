@@ -72,9 +72,12 @@ pub(super) fn body(at: At) -> Result<BodyTest, ProfileError> {
 
 /// A test that takes no value but true.
 fn sign(fields: &mut Fields, name: &str, test: Test) -> Result<Option<Test>, ProfileError> {
-    fields.take(name, |at| match at.flag()? {
-        true => Ok(test),
-        false => Err(at.wrong("can only be true")),
+    fields.take(name, |at| {
+        if at.flag()? {
+            Ok(test)
+        } else {
+            Err(at.wrong("can only be true"))
+        }
     })
 }
 
