@@ -35,9 +35,7 @@ pub(crate) fn read() -> Request<OutcomeBody> {
 }
 
 pub(crate) fn paid() -> Reply {
-    Response::new(ReplyBody::Whole {
-        bytes: Some("paid".into()),
-    })
+    Response::new(ReplyBody::whole("paid".into()))
 }
 
 /// The next request, which has reached the server and has not left.

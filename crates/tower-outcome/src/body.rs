@@ -68,6 +68,11 @@ impl OutcomeBody {
         }
     }
 
+    /// Whether its bytes come one after the other, and only once.
+    pub(crate) const fn is_stream(&self) -> bool {
+        matches!(self.kind, Kind::Stream(_))
+    }
+
     pub(crate) fn probed(mut self, probe: Probe) -> Self {
         self.probe = Some(probe);
         self
@@ -113,6 +118,11 @@ impl Body for OutcomeBody {
     fn is_end_stream(&self) -> bool {
         if let Some(probe) = &self.probe {
             probe.touched();
+            // An empty body is asked for its frames as well, so that an HTTP/2 refusal of the
+            // request can be told from one of the connection.
+            if !probe.is_polled() {
+                return false;
+            }
         }
         match &self.kind {
             Kind::Bytes(bytes) => bytes.is_none(),
@@ -161,6 +171,13 @@ impl From<http_body_util::Full<Bytes>> for OutcomeBody {
 impl From<http_body_util::Empty<Bytes>> for OutcomeBody {
     fn from(_: http_body_util::Empty<Bytes>) -> Self {
         Self::empty()
+    }
+}
+
+#[cfg(feature = "tonic")]
+impl From<tonic::body::Body> for OutcomeBody {
+    fn from(body: tonic::body::Body) -> Self {
+        Self::new(body)
     }
 }
 

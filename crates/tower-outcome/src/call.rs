@@ -15,7 +15,8 @@ use tower_outcome_core::{Code, Conclusion, Gate, IdempotencyKey, Intent, Outcome
 
 use crate::context::Context;
 use crate::profile::{Profile, Target};
-use crate::{Error, OutcomeBody};
+use crate::transport::Pushback;
+use crate::{Error, OutcomeBody, Watch};
 
 mod attempt;
 mod ending;
@@ -54,8 +55,21 @@ struct Progress {
     /// An earlier call made the same write, and it may have left.
     inherits_doubt: bool,
     interim: Option<Conclusion>,
+    delivery: Delivery,
     settled: Option<Conclusion>,
     told: Option<Conclusion>,
+}
+
+/// How the answer reaches the caller.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Delivery {
+    /// With its verdict, once it is complete.
+    #[default]
+    Judged,
+    /// As it is, and not only when it is complete.
+    Kept,
+    /// Its head is there, and the caller reads on.
+    Streaming,
 }
 
 impl Call {
@@ -101,6 +115,9 @@ impl Call {
         };
         if let Some(context) = &call.record.context {
             context.admit(request, &call)?;
+        }
+        if let Some(watch) = request.extensions().get::<Watch>() {
+            watch.attach(&call)?;
         }
         request.extensions_mut().insert(call.clone());
         Ok(Some(call))
@@ -175,7 +192,17 @@ impl Call {
     /// Whether the write carries a key that the provider promises to honour.
     #[must_use]
     pub fn is_keyed(&self) -> bool {
-        self.record.profile.honours_keys() && !matches!(self.record.key, CallKey::None)
+        self.record.profile.honours_keys() && self.has_key()
+    }
+
+    /// Whether a ledger answers for the write: its own claim, or that of its tool call.
+    pub(crate) fn is_claimed(&self) -> bool {
+        self.record.context.is_some() || self.progress().grant.is_some()
+    }
+
+    /// Whether the write carries a key, honoured or not.
+    pub(crate) fn has_key(&self) -> bool {
+        !matches!(self.record.key, CallKey::None)
     }
 
     pub(crate) fn intent(&self) -> Option<&Intent> {
@@ -216,18 +243,70 @@ impl Call {
         &self.record.label
     }
 
-    /// Whether a ledger granted the claim on the intent to this call.
-    pub(crate) fn has_claim(&self) -> bool {
-        self.progress().grant.is_some()
-    }
-
-    /// Starts an attempt, unless the call has ended.
-    pub(crate) fn begin(&self) -> Result<Arc<Attempt>, Sealed> {
+    /// Starts an attempt, unless the call has ended, or an earlier attempt may have left and no key
+    /// makes another one safe: a retry that is not ours may stand above.
+    pub(crate) fn begin(&self) -> Result<Arc<Attempt>, Error> {
         // Both under the lock: whoever judges between them would not see the attempt.
         let mut progress = self.progress();
-        let attempt = Attempt::new(self.record.gate.pass()?);
-        progress.attempts.push(Arc::clone(&attempt));
-        Ok(attempt)
+        let again = any_left(&progress.attempts);
+        let passed = if again && !self.is_keyed() {
+            None
+        } else {
+            Some(self.record.gate.pass())
+        };
+        match passed {
+            Some(Ok(pass)) => {
+                let attempt = Attempt::new(pass);
+                progress.attempts.push(Arc::clone(&attempt));
+                Ok(attempt)
+            }
+            Some(Err(Sealed { .. })) => {
+                drop(progress);
+                Err(Error::new(self.unsent_code()))
+            }
+            None => {
+                drop(progress);
+                Err(Error::new(self.first_word()).with_detail(REFUSED_REPEAT))
+            }
+        }
+    }
+
+    /// Has the caller get the answer itself.
+    pub(crate) fn keep_response(&self) {
+        self.progress().delivery = Delivery::Kept;
+    }
+
+    pub(crate) fn keeps_response(&self) -> bool {
+        self.progress().delivery != Delivery::Judged
+    }
+
+    /// The caller reads on by itself.
+    pub(crate) fn begin_streaming(&self) {
+        self.progress().delivery = Delivery::Streaming;
+    }
+
+    /// The caller has read the answer's end, or let go of it.
+    pub(crate) fn end_streaming(&self) {
+        self.progress().delivery = Delivery::Kept;
+        let conclusion = self.judge(Ok(()));
+        self.settle(conclusion);
+        self.tell(conclusion);
+    }
+
+    /// Whether the caller has the answer's head, and its end will say how the call ended.
+    pub(crate) fn is_streaming(&self) -> bool {
+        self.progress().delivery == Delivery::Streaming
+    }
+
+    /// What the provider asks of further attempts.
+    pub(crate) fn pushback(&self) -> Option<Pushback> {
+        self.progress().attempts.last()?.pushback()
+    }
+
+    /// Whether the write may have left and nobody knows what became of it.
+    pub(crate) fn is_unresolved(&self) -> bool {
+        let open = |it: Conclusion| matches!(it.outcome(), Outcome::Unknown | Outcome::Skipped);
+        self.look() != Seen::Never && self.conclusion().is_none_or(open)
     }
 
     /// Takes over the doubt about an earlier call that made the same write.
@@ -294,3 +373,7 @@ const CONDITIONS: [http::HeaderName; 4] = [
     http::header::IF_UNMODIFIED_SINCE,
     http::header::IF_MODIFIED_SINCE,
 ];
+
+/// Says why a repeat was refused, and what would allow it.
+pub(crate) const REFUSED_REPEAT: &str = "an earlier try at this write may have left, and no key that \
+    the provider honours makes another one safe";

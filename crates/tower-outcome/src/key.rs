@@ -3,6 +3,10 @@
 //! The key is fixed above the retry, which clones the request first: attempts of one write never
 //! differ in it. A header that the caller set itself is left alone.
 //!
+//! A write that comes again under the key of one that this layer holds unresolved was repeated by
+//! somebody above. Where no ledger answers for it and the provider does not honour the key, it is
+//! refused: up to [`MAX_UNRESOLVED`] such keys are remembered.
+//!
 //! Put it below [`ClaimLayer`](crate::ClaimLayer), whose generation is part of the key, and above
 //! the retry.
 //!
@@ -27,6 +31,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::Request;
@@ -38,15 +43,22 @@ use tower_service::Service;
 use crate::call::Call;
 use crate::{Error, OutcomeBody};
 
-/// Applies [`Key`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct KeyLayer(());
+mod unresolved;
+
+pub use unresolved::MAX_UNRESOLVED;
+use unresolved::Unresolved;
+
+/// Applies [`Key`]. Its clones share what they know to be unresolved.
+#[derive(Clone, Debug, Default)]
+pub struct KeyLayer {
+    unresolved: Arc<Unresolved>,
+}
 
 impl KeyLayer {
     /// Places keys as the call's [`Profile`] says.
     #[must_use]
-    pub const fn new() -> Self {
-        Self(())
+    pub fn new() -> Self {
+        Self::default()
     }
 }
 
@@ -54,16 +66,20 @@ impl<S> Layer<S> for KeyLayer {
     type Service = Key<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        Key { inner }
+        Key {
+            inner,
+            unresolved: Arc::clone(&self.unresolved),
+        }
     }
 }
 
 /// Puts the key on the request.
 ///
 /// See the [module docs](self).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Key<S> {
     inner: S,
+    unresolved: Arc<Unresolved>,
 }
 
 impl<S> Service<Request<OutcomeBody>> for Key<S>
@@ -80,7 +96,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
-        match place(&mut request) {
+        match place(&mut request, &self.unresolved) {
             Ok(()) => ResponseFuture {
                 inner: Some(self.inner.call(request)),
                 refused: None,
@@ -122,10 +138,11 @@ where
     }
 }
 
-fn place(request: &mut Request<OutcomeBody>) -> Result<(), Error> {
+fn place(request: &mut Request<OutcomeBody>, unresolved: &Unresolved) -> Result<(), Error> {
     let Some(call) = Call::find(request)? else {
         return Ok(());
     };
+    unresolved.admit(&call)?;
     let Some(key) = call.wire_key() else {
         return Ok(());
     };

@@ -54,6 +54,7 @@ pub mod client;
 pub mod context;
 pub mod deadline;
 pub mod error;
+pub mod keep;
 pub mod key;
 pub mod outcome;
 pub mod profile;
@@ -63,6 +64,7 @@ pub mod shield;
 pub mod stack;
 pub mod transport;
 pub mod verdict;
+pub mod watch;
 
 pub use body::OutcomeBody;
 pub use call::Call;
@@ -71,6 +73,7 @@ pub use client::{Client, OutcomeClient, RequestExt};
 pub use context::Context;
 pub use deadline::DeadlineLayer;
 pub use error::Error;
+pub use keep::KeepResponseLayer;
 pub use key::KeyLayer;
 pub use outcome::OutcomeLayer;
 pub use profile::Profile;
@@ -85,6 +88,7 @@ pub use tower_outcome_core::{
 #[cfg(feature = "reqwest")]
 pub use transport::{ForWrites, WritesClient};
 pub use verdict::Verdict;
+pub use watch::Watch;
 
 /// The README's snippet compiles.
 #[cfg(doctest)]

@@ -35,7 +35,7 @@ use tower_outcome_core::{BoxError, Code, Conclusion};
 use tower_service::Service;
 
 use crate::call::Call;
-use crate::{Error, OutcomeBody, Profile, ReplyBody, Verdict, classify};
+use crate::{Error, OutcomeBody, Profile, ReplyBody, Verdict, Watch, classify};
 
 /// Applies [`OutcomeService`].
 #[derive(Clone, Debug, Default)]
@@ -63,6 +63,24 @@ impl OutcomeLayer {
     pub const fn requiring_context(mut self) -> Self {
         self.requires_context = true;
         self
+    }
+
+    /// The record of the call that `request` makes, and who watches it.
+    pub(crate) fn record(
+        &self,
+        request: &mut Request<OutcomeBody>,
+    ) -> (Result<Option<Call>, Error>, Option<Watch>) {
+        let call = Call::of(request, || Arc::clone(&self.profile));
+        let call = call.and_then(|call| match &call {
+            Some(it) if self.requires_context && it.context().is_none() => {
+                let refused = Conclusion::new(Code::NotSent).for_this_call();
+                Err(Error::new(refused).with_detail(
+                    "the write belongs to no tool call: use Context::scope where it was spawned",
+                ))
+            }
+            _ => Ok(call),
+        });
+        (call, request.extensions().get::<Watch>().cloned())
     }
 }
 
@@ -98,21 +116,6 @@ impl<S: Clone> Clone for OutcomeService<S> {
     }
 }
 
-impl<S> OutcomeService<S> {
-    fn record(&self, request: &mut Request<OutcomeBody>) -> Result<Option<Call>, Error> {
-        let call = Call::of(request, || Arc::clone(&self.layer.profile))?;
-        match &call {
-            Some(call) if self.layer.requires_context && call.context().is_none() => {
-                let refused = Conclusion::new(Code::NotSent).for_this_call();
-                Err(Error::new(refused).with_detail(
-                    "the write belongs to no tool call: use Context::scope where it was spawned",
-                ))
-            }
-            _ => Ok(call),
-        }
-    }
-}
-
 impl<S, B> Service<Request<OutcomeBody>> for OutcomeService<S>
 where
     S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>>,
@@ -130,28 +133,25 @@ where
     }
 
     fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
-        match (self.record(&mut request), self.unready.take()) {
-            (Ok(call), None) => ResponseFuture {
-                inner: Some(self.inner.call(request)),
-                call,
-                refused: None,
-            },
-            (Ok(call), Some(error)) => {
-                let refused = match &call {
-                    Some(_) => Error::of_write(error),
-                    None => Error::of_read(error),
-                };
-                ResponseFuture {
-                    inner: None,
+        let (call, watch) = self.layer.record(&mut request);
+        let (call, refused) = match (call, self.unready.take()) {
+            (Ok(call), None) => {
+                return ResponseFuture {
+                    inner: Some(self.inner.call(request)),
                     call,
-                    refused: Some(refused),
-                }
+                    refused: None,
+                    watch,
+                };
             }
-            (Err(error), _) => ResponseFuture {
-                inner: None,
-                call: None,
-                refused: Some(error),
-            },
+            (Ok(Some(call)), Some(error)) => (Some(call), Error::of_write(error)),
+            (Ok(None), Some(error)) => (None, Error::of_read(error)),
+            (Err(error), _) => (None, error),
+        };
+        ResponseFuture {
+            inner: None,
+            call,
+            refused: Some(refused),
+            watch,
         }
     }
 }
@@ -166,6 +166,7 @@ pin_project! {
         inner: Option<F>,
         call: Option<Call>,
         refused: Option<Error>,
+        watch: Option<Watch>,
     }
 }
 
@@ -186,10 +187,14 @@ where
                 .unwrap_or_else(|| Error::new(Code::NotSent))
                 .into()),
         };
-        Poll::Ready(Ok(match this.call {
+        let verdict = match this.call {
             Some(call) => end_write(call, result),
             None => end_read(result),
-        }))
+        };
+        if let Some(watch) = this.watch {
+            watch.ended(verdict.bare());
+        }
+        Poll::Ready(Ok(verdict))
     }
 }
 

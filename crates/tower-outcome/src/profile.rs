@@ -61,6 +61,7 @@ pub struct Profile {
     ignored_key: Option<HeaderTest>,
     hint: Option<HeaderName>,
     replaying_proxy: bool,
+    doubts_refusals: bool,
     success: Vec<BodyTest>,
     rules: Vec<Rule>,
     routes: Vec<Route>,
@@ -96,6 +97,7 @@ impl Profile {
             ignored_key: None,
             hint: None,
             replaying_proxy: false,
+            doubts_refusals: false,
             success: Vec::new(),
             rules: Vec::new(),
             routes: Vec::new(),
@@ -149,6 +151,13 @@ impl Profile {
     #[must_use]
     pub fn with_replaying_proxy(self) -> Self {
         self.everywhere(|profile| profile.replaying_proxy = true)
+    }
+
+    /// Says that a refusal of the protocol (HTTP/2 `REFUSED_STREAM` or `GOAWAY`) is no proof here: it
+    /// speaks for the hop that sent it, and a proxy may have handed the request on before.
+    #[must_use]
+    pub fn doubting_refusals(self) -> Self {
+        self.everywhere(|profile| profile.doubts_refusals = true)
     }
 
     /// The name by which [`named`](Self::named) knows it.
@@ -231,6 +240,10 @@ impl Profile {
 
     pub(crate) const fn has_replaying_proxy(&self) -> bool {
         self.replaying_proxy
+    }
+
+    pub(crate) const fn trusts_refusals(&self) -> bool {
+        !self.doubts_refusals && !self.replaying_proxy
     }
 
     pub(crate) fn is_replay(&self, headers: &HeaderMap) -> bool {

@@ -1,66 +1,113 @@
-//! The answer's body: collected for writes, left on the wire for reads.
+//! The answer's body: collected for writes, left on the wire for reads and for gRPC streams.
 
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use tower_outcome_core::BoxError;
+
+use crate::transport::Tail;
 
 /// The body of an answer.
 ///
 /// The answer to a write is read under a cap before anybody sees it, so that retry and ledger can
-/// judge it; longer answers and the answers to reads stay on the wire.
-pub enum ReplyBody<B> {
-    /// The head came and the body was lost.
+/// judge it; longer answers, gRPC streams and the answers to reads stay on the wire.
+pub struct ReplyBody<B> {
+    kind: Kind<B>,
+}
+
+enum Kind<B> {
     Lost,
-    /// All of it.
     Whole {
-        /// The bytes, until they are polled.
         bytes: Option<Bytes>,
+        trailers: Option<Box<HeaderMap>>,
     },
-    /// Still to be read.
     Wire {
-        /// What was read already.
         start: Option<Bytes>,
-        /// The rest.
         rest: B,
+        tail: Option<Tail>,
     },
 }
 
 impl<B> ReplyBody<B> {
-    pub(crate) const fn whole(bytes: Bytes) -> Self {
-        Self::Whole { bytes: Some(bytes) }
+    /// A body that is all there.
+    #[must_use]
+    pub const fn whole(bytes: Bytes) -> Self {
+        Self {
+            kind: Kind::Whole {
+                bytes: Some(bytes),
+                trailers: None,
+            },
+        }
+    }
+
+    /// The head came and the body was lost.
+    pub(crate) const fn lost() -> Self {
+        Self { kind: Kind::Lost }
+    }
+
+    pub(crate) const fn is_lost(&self) -> bool {
+        matches!(self.kind, Kind::Lost)
+    }
+
+    /// What is still to be read, behind what was read already.
+    pub(crate) const fn wire(start: Option<Bytes>, rest: B) -> Self {
+        Self {
+            kind: Kind::Wire {
+                start,
+                rest,
+                tail: None,
+            },
+        }
+    }
+
+    pub(crate) fn with_trailers(mut self, sent: Option<HeaderMap>) -> Self {
+        if let Kind::Whole { trailers, .. } = &mut self.kind {
+            *trailers = sent.map(Box::new);
+        }
+        self
+    }
+
+    /// Has the end of the body judged, by its trailers.
+    pub(crate) fn with_tail(mut self, judge: Tail) -> Self {
+        if let Kind::Wire { tail, .. } = &mut self.kind {
+            *tail = Some(judge);
+        }
+        self
     }
 
     /// The bytes, if they are at hand.
     #[must_use]
     pub fn bytes(&self) -> Option<&Bytes> {
-        match self {
-            Self::Whole { bytes } => bytes.as_ref(),
-            Self::Lost | Self::Wire { .. } => None,
+        match &self.kind {
+            Kind::Whole { bytes, .. } => bytes.as_ref(),
+            Kind::Lost | Kind::Wire { .. } => None,
         }
     }
 
     pub(crate) fn map<T>(self, map: impl FnOnce(B) -> T) -> ReplyBody<T> {
-        match self {
-            Self::Lost => ReplyBody::Lost,
-            Self::Whole { bytes } => ReplyBody::Whole { bytes },
-            Self::Wire { start, rest } => ReplyBody::Wire {
+        let kind = match self.kind {
+            Kind::Lost => Kind::Lost,
+            Kind::Whole { bytes, trailers } => Kind::Whole { bytes, trailers },
+            Kind::Wire { start, rest, tail } => Kind::Wire {
                 start,
                 rest: map(rest),
+                tail,
             },
-        }
+        };
+        ReplyBody { kind }
     }
 }
 
 impl<B> fmt::Debug for ReplyBody<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Lost => "Lost",
-            Self::Whole { .. } => "Whole",
-            Self::Wire { .. } => "Wire",
+        f.write_str(match self.kind {
+            Kind::Lost => "Lost",
+            Kind::Whole { .. } => "Whole",
+            Kind::Wire { .. } => "Wire",
         })
     }
 }
@@ -77,36 +124,56 @@ where
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match &mut *self {
-            Self::Lost => Poll::Ready(None),
-            Self::Whole { bytes } => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Wire { start, rest } => {
+        match &mut self.kind {
+            Kind::Lost => Poll::Ready(None),
+            Kind::Whole { bytes, trailers } => {
+                let data = bytes.take().filter(|bytes| !bytes.is_empty());
+                let frame = data.map(Frame::data);
+                let frame = frame.or_else(|| trailers.take().map(|it| Frame::trailers(*it)));
+                Poll::Ready(frame.map(Ok))
+            }
+            Kind::Wire { start, rest, tail } => {
                 if let Some(start) = start.take() {
                     return Poll::Ready(Some(Ok(Frame::data(start))));
                 }
-                Poll::Ready(
-                    ready!(Pin::new(rest).poll_frame(cx)).map(|frame| frame.map_err(Into::into)),
-                )
+                let frame = ready!(Pin::new(rest).poll_frame(cx));
+                if !matches!(&frame, Some(Ok(frame)) if frame.is_data())
+                    && let Some(tail) = tail.take()
+                {
+                    let trailers = match &frame {
+                        Some(Ok(frame)) => frame.trailers_ref(),
+                        Some(Err(_)) | None => None,
+                    };
+                    tail.end(trailers);
+                }
+                Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        match self {
-            Self::Lost => true,
-            Self::Whole { bytes } => bytes.is_none(),
-            Self::Wire { start, rest } => start.is_none() && rest.is_end_stream(),
+        match &self.kind {
+            Kind::Lost => true,
+            Kind::Whole { bytes, trailers } => {
+                trailers.is_none() && bytes.as_ref().is_none_or(Bytes::is_empty)
+            }
+            // The tail still waits for the end to be read.
+            Kind::Wire { start, rest, tail } => {
+                start.is_none() && tail.is_none() && rest.is_end_stream()
+            }
         }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Lost => SizeHint::with_exact(0),
-            Self::Whole { bytes } => {
+        match &self.kind {
+            Kind::Lost => SizeHint::with_exact(0),
+            Kind::Whole { bytes, .. } => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Self::Wire { start: None, rest } => rest.size_hint(),
-            Self::Wire { .. } => SizeHint::new(),
+            Kind::Wire {
+                start: None, rest, ..
+            } => rest.size_hint(),
+            Kind::Wire { .. } => SizeHint::new(),
         }
     }
 }

@@ -43,6 +43,7 @@ use tower_outcome_core::Code;
 
 use crate::call::{self, Call};
 use crate::profile::Target;
+use crate::transport::Pushback;
 use crate::{OutcomeBody, Profile};
 
 mod backoff;
@@ -173,10 +174,17 @@ where
     ) -> Option<Backoff> {
         self.made += 1;
         let ceiling = self.ceiling(request, result)?;
-        let jittered = ceiling.mul_f64(self.random.next_f64());
-        let asked = result.as_ref().ok().and_then(backoff::retry_after);
         let call = request.extensions().get::<Call>();
-        Some(Backoff::new(jittered.max(asked.unwrap_or_default()), call))
+        let delay = match call.and_then(Call::pushback) {
+            Some(Pushback::Never) => return None,
+            Some(Pushback::After(delay)) => delay.min(backoff::MAX_RETRY_AFTER),
+            None => {
+                let jittered = ceiling.mul_f64(self.random.next_f64());
+                let asked = result.as_ref().ok().and_then(backoff::retry_after);
+                jittered.max(asked.unwrap_or_default())
+            }
+        };
+        Some(Backoff::new(delay, call))
     }
 
     fn clone_request(&mut self, request: &Request<B>) -> Option<Request<B>> {

@@ -36,9 +36,12 @@
 //! ```
 
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
+use futures_util::TryFutureExt as _;
 use http::Request;
 use pin_project_lite::pin_project;
 use tokio::task::JoinHandle;
@@ -49,15 +52,40 @@ use tower_service::Service;
 use crate::call::{Call, End};
 use crate::{Error, OutcomeBody};
 
-/// Applies [`Shield`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ShieldLayer(());
+mod tails;
+
+pub use tails::SLOTS;
+use tails::{Slot, Tails};
+
+/// Applies [`Shield`]. Its clones share their slots.
+#[derive(Clone, Debug, Default)]
+pub struct ShieldLayer {
+    tails: Arc<Tails>,
+}
 
 impl ShieldLayer {
-    /// The only kind there is.
+    /// Lets [`SLOTS`] writes be under way at a time.
     #[must_use]
-    pub const fn new() -> Self {
-        Self(())
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets `slots` writes be under way at a time, those included whose caller has left. A write
+    /// that finds none free is refused before it leaves, as `failed/overloaded`.
+    #[must_use]
+    pub fn with_slots(slots: usize) -> Self {
+        Self {
+            tails: Arc::new(Tails::new(slots)),
+        }
+    }
+
+    /// Stops for good: new writes are refused, what has not left never will, and what may have left
+    /// is given `limit` to end. Returns how many writes are still under way; each has been taken
+    /// down as `unknown` where there is a ledger.
+    ///
+    /// Dropping the future stops the waiting and nothing else.
+    pub async fn drain(&self, limit: Duration) -> usize {
+        self.tails.drain(limit).await
     }
 }
 
@@ -65,16 +93,20 @@ impl<S> Layer<S> for ShieldLayer {
     type Service = Shield<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        Shield { inner }
+        Shield {
+            inner,
+            tails: Arc::clone(&self.tails),
+        }
     }
 }
 
 /// Runs each write in a task of its own.
 ///
 /// See the [module docs](self).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Shield<S> {
     inner: S,
+    tails: Arc<Tails>,
 }
 
 impl<S> Service<Request<OutcomeBody>> for Shield<S>
@@ -98,13 +130,16 @@ where
             Ok(None) => State::Read {
                 future: self.inner.call(request),
             },
-            Ok(Some(call)) => {
-                let future = self.inner.call(request);
-                State::Write {
-                    task: tokio::spawn(run(call.clone(), future)),
-                    guard: Guard(call),
+            Ok(Some(call)) => match Tails::reserve(&self.tails) {
+                Err(error) => State::Refused { error: Some(error) },
+                Ok(slot) => {
+                    let future = self.inner.call(request);
+                    State::Write {
+                        task: tokio::spawn(run(call.clone(), slot, future)),
+                        guard: Guard(call),
+                    }
                 }
-            }
+            },
         };
         ResponseFuture { state }
     }
@@ -113,11 +148,25 @@ where
 /// The task: lives until nothing of the write is under way any more.
 async fn run<T, E: Into<BoxError>>(
     call: Call,
+    slot: Slot,
     future: impl Future<Output = Result<T, E>>,
 ) -> Result<T, Error> {
-    let result = future.await.map_err(Error::of_write);
-    let ended = result.as_ref().map(drop).map_err(Error::conclusion);
-    call.settle(call.judge(ended));
+    // Lets the reactor speak first: an idle connection whose end lies in its socket is then known
+    // to be closed, and the write goes over another one instead of into the void.
+    tokio::task::yield_now().await;
+    let mut future = pin!(future.map_err(Error::of_write));
+    let result = tokio::select! {
+        biased;
+        result = &mut future => result,
+        () = slot.draining() => {
+            call.end(End::Shutdown);
+            future.await
+        }
+    };
+    if !call.is_streaming() {
+        let ended = result.as_ref().map(drop).map_err(Error::conclusion);
+        call.settle(call.judge(ended));
+    }
     result
 }
 

@@ -24,6 +24,7 @@ use tower_outcome_core::Ledger;
 
 use crate::claim::{ClaimLayer, ClaimService};
 use crate::deadline::{Deadline, DeadlineLayer};
+use crate::keep::{KeepResponse, KeepResponseLayer};
 use crate::key::{Key, KeyLayer};
 use crate::outcome::{OutcomeLayer, OutcomeService};
 use crate::retry::KeyedRetry;
@@ -42,6 +43,8 @@ pub struct Stack {
     profile: Arc<Profile>,
     requires_context: bool,
     retry: KeyedRetry,
+    keys: KeyLayer,
+    shield: ShieldLayer,
 }
 
 impl Stack {
@@ -56,6 +59,8 @@ impl Stack {
             profile: Arc::default(),
             requires_context: false,
             retry: KeyedRetry::new(3),
+            keys: KeyLayer::new(),
+            shield: ShieldLayer::new(),
         }
     }
 
@@ -107,12 +112,53 @@ impl Stack {
         self
     }
 
-    /// Over a client that is already there.
+    /// Lets `slots` writes be under way at a time: see [`ShieldLayer::with_slots`].
+    #[must_use]
+    pub fn with_slots(mut self, slots: usize) -> Self {
+        self.shield = ShieldLayer::with_slots(slots);
+        self
+    }
+
+    /// Stops all clients made of this stack and its clones: see [`ShieldLayer::drain`].
+    pub async fn drain(&self, limit: Duration) -> usize {
+        self.shield.drain(limit).await
+    }
+
+    /// Over a client that is already there, in verdicts.
     pub fn over<T: IntoTransport>(&self, client: T) -> Client<Writes<T::Transport>>
     where
-        T::Transport: Transport<Future: Send + 'static, Body: Send + 'static> + Send + 'static,
+        T::Transport:
+            Transport<Future: Send + 'static, Body: Send + 'static> + Clone + Send + 'static,
     {
         Client::new(self.layer(Wire::new(client.into_transport())))
+    }
+
+    /// Over a client that is already there, with the answers and errors that its callers expect:
+    /// see [`KeepResponseLayer`].
+    pub fn keep<T: IntoTransport>(&self, client: T) -> KeptWrites<T::Transport> {
+        let wire = Wire::new(client.into_transport());
+        KeepResponseLayer::from(self.outcome()).layer(self.inner(wire))
+    }
+
+    fn outcome(&self) -> OutcomeLayer {
+        let outcome = OutcomeLayer::new().with_profile(Arc::clone(&self.profile));
+        if self.requires_context {
+            outcome.requiring_context()
+        } else {
+            outcome
+        }
+    }
+
+    /// Everything below the outermost layer.
+    fn inner<T>(&self, wire: Wire<T>) -> Shielded<T> {
+        let layers = (
+            DeadlineLayer::new(self.deadline),
+            self.shield.clone(),
+            self.claim.clone(),
+            self.keys.clone(),
+            RetryLayer::new(self.retry.clone()),
+        );
+        layers.layer(wire.with_hard_limit(self.hard_limit))
     }
 }
 
@@ -136,24 +182,14 @@ impl<T: Transport> Layer<Wire<T>> for Stack {
     type Service = Writes<T>;
 
     fn layer(&self, wire: Wire<T>) -> Writes<T> {
-        let outcome = OutcomeLayer::new().with_profile(Arc::clone(&self.profile));
-        let outcome = if self.requires_context {
-            outcome.requiring_context()
-        } else {
-            outcome
-        };
-        let layers = (
-            outcome,
-            DeadlineLayer::new(self.deadline),
-            ShieldLayer::new(),
-            self.claim.clone(),
-            KeyLayer::new(),
-            RetryLayer::new(self.retry.clone()),
-        );
-        layers.layer(wire.with_hard_limit(self.hard_limit))
+        self.outcome().layer(self.inner(wire))
     }
 }
 
 /// What a [`Stack`] makes of a transport.
-pub type Writes<T> =
-    OutcomeService<Deadline<Shield<ClaimService<Key<Retry<KeyedRetry, Wire<T>>>>>>>;
+pub type Writes<T> = OutcomeService<Shielded<T>>;
+
+/// What a [`Stack`] makes of a transport whose answers are kept.
+pub type KeptWrites<T> = KeepResponse<Shielded<T>>;
+
+type Shielded<T> = Deadline<Shield<ClaimService<Key<Retry<KeyedRetry, Wire<T>>>>>>;

@@ -33,25 +33,44 @@ use crate::{Error, OutcomeBody, ReplyBody};
 mod collect;
 mod evidence;
 mod exchange;
+mod grpc;
 #[cfg(feature = "hyper")]
 mod hyper;
+#[cfg(feature = "hyper")]
+mod hyper_connection;
 #[cfg(feature = "reqwest")]
 mod reqwest;
+mod tail;
+#[cfg(feature = "tonic")]
+mod tonic;
+mod unknown;
 #[cfg(feature = "reqwest")]
 mod writes_client;
 
 pub use exchange::ResponseFuture;
+pub(crate) use grpc::{Pushback, is_grpc, pushback, status as grpc_status};
 #[cfg(feature = "hyper")]
 pub use hyper::{HyperClient, HyperFuture};
+#[cfg(feature = "hyper")]
+pub use hyper_connection::{ConnectionFuture, Http1Connection, Http2Connection};
 #[cfg(feature = "reqwest")]
 pub use reqwest::{ReqwestClient, ReqwestFuture};
+pub(crate) use tail::Tail;
+#[cfg(feature = "tonic")]
+pub use tonic::{TonicChannel, TonicFuture};
+pub use unknown::{UnknownFuture, UnknownService};
 #[cfg(feature = "reqwest")]
 pub use writes_client::{ForWrites, WritesBuilder, WritesClient};
 
 /// A client whose way of sending is known well enough to tell whether a request left.
 ///
 /// Sealed: the guarantee depends on when the client asks the request's body.
-pub trait Transport: sealed::Sealed + Clone {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a transport that tower-outcome knows",
+    note = "`Wire` is the innermost service: put layers above it, and a client that is not known \
+            into `Wire::unknown`"
+)]
+pub trait Transport: sealed::Sealed {
     /// The answer's body.
     type Body: Body<Data = Bytes, Error: Into<BoxError>> + Unpin;
     /// Resolves to the answer's head.
@@ -72,8 +91,9 @@ pub trait Transport: sealed::Sealed + Clone {
 /// Something that a [`Stack`](crate::Stack) can be put over.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a client that tower-outcome knows",
-    note = "pass a `WritesClient` (`reqwest::Client::builder().for_writes().build()?`) or a \
-            `hyper_util::client::legacy::Client<_, OutcomeBody>`"
+    note = "pass a `WritesClient` (`reqwest::Client::builder().for_writes().build()?`), a \
+            `hyper_util::client::legacy::Client<_, OutcomeBody>`, a tonic `Channel`, or \
+            `Wire::unknown(service)` for any other client"
 )]
 pub trait IntoTransport {
     /// The client, as a transport.
@@ -150,14 +170,21 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
         };
         // The gate is passed here and not on the first poll: clients queue the request inside
         // `call`, before anything is polled.
-        let Ok(attempt) = call.begin() else {
-            return ResponseFuture::refused(Error::new(call.unsent_code()));
+        let attempt = match call.begin() {
+            Ok(attempt) => attempt,
+            Err(error) => return ResponseFuture::refused(error),
         };
+        let streams = request.body().is_stream();
         let request = request.map(|body| body.probed(Probe::new(&attempt)));
         let future = self.client.start(request, || attempt.arm());
-        ResponseFuture::write(future, call, attempt, self.limits)
+        ResponseFuture::write(future, call, attempt, self.limits, streams)
     }
 }
+
+/// Marks an answer that belongs to another request than the one that was made: the client followed
+/// a redirect.
+#[derive(Clone, Copy, Debug)]
+struct Followed;
 
 /// A write that no layer of ours has seen has neither gate nor word.
 fn without_record() -> Error {

@@ -9,6 +9,7 @@ use tower_outcome_core::{Code, Conclusion, Envelope, IdempotencyKey, Outcome};
 use crate::{Error, ReplyBody};
 
 /// How a call ended.
+#[derive(Clone)]
 #[must_use = "the word says whether anything happened"]
 pub struct Verdict<T> {
     conclusion: Conclusion,
@@ -36,6 +37,25 @@ impl<T> Verdict<T> {
             conclusion,
             detail: error.detail().map(Into::into),
             key,
+            reply: None,
+        }
+    }
+
+    pub(crate) const fn unreported(conclusion: Conclusion, key: Option<IdempotencyKey>) -> Self {
+        Self {
+            conclusion,
+            detail: None,
+            key,
+            reply: None,
+        }
+    }
+
+    /// The verdict alone.
+    pub(crate) fn bare(&self) -> Verdict<()> {
+        Verdict {
+            conclusion: self.conclusion,
+            detail: self.detail.clone(),
+            key: self.key,
             reply: None,
         }
     }

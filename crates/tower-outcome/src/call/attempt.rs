@@ -11,6 +11,8 @@ use std::task::{Context, Poll};
 use futures_util::task::AtomicWaker;
 use tower_outcome_core::{Code, Pass};
 
+use crate::transport::Pushback;
+
 /// What is known of one attempt.
 #[derive(Debug)]
 pub(crate) struct Attempt {
@@ -19,6 +21,7 @@ pub(crate) struct Attempt {
     gone: AtomicWaker,
     code: OnceLock<Code>,
     head: OnceLock<Code>,
+    pushback: OnceLock<Pushback>,
 }
 
 impl Attempt {
@@ -29,6 +32,7 @@ impl Attempt {
             gone: AtomicWaker::new(),
             code: OnceLock::new(),
             head: OnceLock::new(),
+            pushback: OnceLock::new(),
         })
     }
 
@@ -85,6 +89,17 @@ impl Attempt {
         head.filter(|code| code.outcome().is_done())
     }
 
+    /// Notes what the provider asks of further attempts.
+    pub(crate) fn push_back(&self, asked: Option<Pushback>) {
+        if let Some(asked) = asked {
+            let _ = self.pushback.set(asked);
+        }
+    }
+
+    pub(crate) fn pushback(&self) -> Option<Pushback> {
+        self.pushback.get().copied()
+    }
+
     /// Notes that the provider answered.
     pub(crate) fn answered(&self, code: Code) {
         self.flags.fetch_or(ANSWERED, Ordering::AcqRel);
@@ -125,6 +140,10 @@ impl Probe {
         if self.0.flags.load(Ordering::Acquire) & ARMED != 0 {
             self.0.flags.fetch_or(TOUCHED, Ordering::AcqRel);
         }
+    }
+
+    pub(crate) fn is_polled(&self) -> bool {
+        self.0.is_polled()
     }
 
     pub(crate) fn polled(&self) {

@@ -14,6 +14,8 @@ pub(crate) enum End {
     Cancelled,
     /// Its time ran out.
     Deadline,
+    /// The process is going down.
+    Shutdown,
 }
 
 impl End {
@@ -21,12 +23,13 @@ impl End {
         match self {
             Self::Cancelled => Code::CancelledBeforeSend,
             Self::Deadline => Code::TimeoutBeforeSend,
+            Self::Shutdown => Code::ShuttingDown,
         }
     }
 
     const fn sent(self) -> Code {
         match self {
-            Self::Cancelled => Code::ResponseLost,
+            Self::Cancelled | Self::Shutdown => Code::ResponseLost,
             Self::Deadline => Code::TimeoutAfterSend,
         }
     }
@@ -164,6 +167,20 @@ impl Call {
             (Some(end), _) => end.sent(),
             (None, Some(doubt)) => doubt,
             (None, None) => Code::ResponseLost,
+        }
+    }
+
+    /// The word of the attempts so far, for one that is refused because of them.
+    pub(super) fn first_word(&self) -> Code {
+        let progress = self.progress();
+        let mut codes = progress.attempts.iter().filter_map(|it| it.code());
+        let done = codes.any(|code| code.outcome().is_done());
+        drop(codes);
+        drop(progress);
+        if done {
+            Code::ResultOmitted
+        } else {
+            self.doubt()
         }
     }
 

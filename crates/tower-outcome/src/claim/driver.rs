@@ -85,7 +85,7 @@ where
         match ended(&call, future.as_mut()).await {
             Some(result) => result,
             None => {
-                if call.ended() == Some(End::Deadline) {
+                if matches!(call.ended(), Some(End::Deadline | End::Shutdown)) {
                     row.doubt(&call).await;
                 }
                 future.await

@@ -33,7 +33,7 @@ pub(super) fn pack<B>(answer: &Response<ReplyBody<B>>) -> Option<Box<[u8]>> {
 /// The answer again. What cannot be read any more is an empty one: that it was done still stands.
 pub(super) fn unpack<B>(packed: Option<&[u8]>) -> Response<ReplyBody<B>> {
     packed.and_then(parse).unwrap_or_else(|| {
-        let mut empty = Response::new(ReplyBody::Lost);
+        let mut empty = Response::new(ReplyBody::lost());
         *empty.status_mut() = StatusCode::NO_CONTENT;
         empty
     })

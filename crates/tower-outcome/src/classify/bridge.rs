@@ -18,7 +18,7 @@ pub(crate) fn write(call: &Call, reply: &Answer<'_>) -> Reading {
     let sent = Sent {
         conditional: call.is_conditional(),
         key: call.is_keyed().then_some(origin),
-        claimed: call.has_claim(),
+        claimed: call.is_claimed(),
         ..Sent::new(call.method(), path)
     };
     let history = match (call.is_tainted(), call.has_left_before()) {

@@ -1,8 +1,10 @@
 //! What a gRPC status means for a write.
 
 use http::HeaderMap;
+use tower_outcome_core::Code;
 
 use crate::profile::Meaning;
+use crate::transport;
 
 /// The status that a gRPC call ended in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -18,13 +20,12 @@ impl<'a> GrpcStatus<'a> {
         Self { code, message }
     }
 
-    /// The status in a block of headers or trailers; a number that is none is `UNKNOWN`.
+    /// The status among headers or trailers. One that is no number is as good as none.
     #[must_use]
-    pub fn in_headers(headers: &'a HeaderMap) -> Option<Self> {
-        let code = headers.get("grpc-status")?.to_str().ok();
-        let message = headers.get("grpc-message");
+    pub fn in_fields(fields: &'a HeaderMap) -> Option<Self> {
+        let message = fields.get("grpc-message");
         Some(Self {
-            code: code.and_then(|code| code.parse().ok()).unwrap_or(UNKNOWN),
+            code: transport::grpc_status(fields)?,
             message: message.and_then(|it| it.to_str().ok()).unwrap_or_default(),
         })
     }
@@ -60,19 +61,14 @@ impl<'a> GrpcStatus<'a> {
         }
     }
 
-    /// Whether the server failed, as opposed to a conflict between requests.
-    pub(super) const fn is_server_fault(self) -> bool {
-        self.code != ABORTED
+    /// The code for what proves nothing.
+    pub(super) const fn doubt(self) -> Code {
+        match self.code {
+            // DEADLINE_EXCEEDED
+            4 => Code::TimeoutAfterSend,
+            // ABORTED
+            10 => Code::ConflictAmbiguous,
+            _ => Code::ServerError,
+        }
     }
 }
-
-/// Whether the server forbids another attempt: a pushback that is negative or no number (gRFC A6).
-pub(super) fn forbids_resend(headers: &HeaderMap) -> bool {
-    headers.get("grpc-retry-pushback-ms").is_some_and(|value| {
-        let millis = value.to_str().ok().and_then(|it| it.parse::<i64>().ok());
-        millis.is_none_or(|millis| millis < 0)
-    })
-}
-
-const UNKNOWN: u32 = 2;
-const ABORTED: u32 = 10;

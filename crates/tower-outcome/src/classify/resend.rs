@@ -1,10 +1,12 @@
 //! Whether a resend under the same key may bring news. That it cannot do harm is known here.
 
-use super::{Facts, Finding, View, grpc};
+use super::{Facts, Finding, View};
 use crate::profile::{Meaning, StoredFailures};
+use crate::transport::{self, Pushback};
 
 pub(super) fn brings_news(finding: &Finding, facts: &Facts<'_>, view: &View<'_>) -> bool {
-    if grpc::forbids_resend(view.headers()) || facts.profile.hint(view.headers()) == Some(false) {
+    let never = transport::pushback(view.headers()) == Some(Pushback::Never);
+    if never || facts.profile.hint(view.headers()) == Some(false) {
         return false;
     }
     if let Some(resend) = finding.resend {

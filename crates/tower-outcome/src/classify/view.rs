@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Answer, GrpcStatus, Sent};
 use crate::profile::Pattern;
+use crate::transport;
 
 /// A request and its answer.
 pub(crate) struct View<'a> {
@@ -56,11 +57,14 @@ impl<'a> View<'a> {
             .find_map(crate::profile::scalar)
     }
 
-    /// Whether `text` stands somewhere in the body, in any case.
+    /// Whether `text` stands somewhere in the body, or in the message of a gRPC status, in any case.
     pub(crate) fn says(&self, text: &str) -> bool {
-        let lower = || {
-            let body = String::from_utf8_lossy(self.answer.body.unwrap_or_default());
-            body.to_lowercase()
+        let lower = || match &self.answer.grpc {
+            Some(status) => status.message().to_lowercase(),
+            None => {
+                let body = String::from_utf8_lossy(self.answer.body.unwrap_or_default());
+                body.to_lowercase()
+            }
         };
         self.text.get_or_init(lower).contains(&text.to_lowercase())
     }
@@ -86,7 +90,8 @@ impl<'a> View<'a> {
 
     /// Whether there is a body of which nothing is known.
     pub(super) const fn is_unread(&self) -> bool {
-        self.answer.body.is_none() && !self.is_without_content()
+        let told = self.answer.body.is_some() || self.answer.grpc.is_some();
+        !told && !self.is_without_content()
     }
 
     /// Whether the status promises that there is no body (RFC 9110 section 15.3.5).
@@ -99,8 +104,7 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn is_grpc(&self) -> bool {
-        let kind = self.headers().get(http::header::CONTENT_TYPE);
-        kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
+        transport::is_grpc(self.headers())
     }
 
     pub(super) fn method(&self) -> &Method {

@@ -90,17 +90,16 @@ fn mismatch(facts: &Facts<'_>) -> Code {
 }
 
 fn indeterminate(finding: &Finding, view: &View<'_>) -> Code {
+    if let Some(grpc) = view.grpc() {
+        return grpc.doubt();
+    }
     let status = view.status();
-    let failed = match view.grpc() {
-        Some(grpc) => grpc.is_server_fault(),
-        // A rule of the profile says so of a success.
-        None => status.is_server_error() || (status.is_success() && finding.rule.is_some()),
-    };
-    if failed {
+    // A rule of the profile may say of a success that the provider failed.
+    if status.is_server_error() || (status.is_success() && finding.rule.is_some()) {
         Code::ServerError
     } else if status.is_redirection() {
         Code::Redirected
-    } else if status.is_success() && view.grpc().is_none() {
+    } else if status.is_success() {
         // What came is not the answer of the API.
         Code::ResponseLost
     } else {

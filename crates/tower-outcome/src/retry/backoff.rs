@@ -62,4 +62,4 @@ pub(super) fn retry_after<T>(answer: &Response<T>) -> Option<Duration> {
 }
 
 /// The longest wait that a provider is granted.
-const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);
+pub(super) const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);

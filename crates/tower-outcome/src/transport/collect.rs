@@ -5,23 +5,32 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
 use http_body::Body;
+use tokio::time::Sleep;
+
+use super::grpc;
 
 /// Future of a body's bytes. Dropping it drops the body.
 pub(super) struct Collect<B> {
     body: Option<B>,
     read: BytesMut,
     cap: usize,
+    /// Set where the answer may be a stream: until when it may turn out to be a single message.
+    unary_until: Option<Pin<Box<Sleep>>>,
 }
 
 /// What there was to read.
 pub(super) enum Collected<B> {
     /// The body broke off.
     Lost,
-    /// More than the cap allows.
+    /// More than was waited for.
     Rest { start: Bytes, rest: B },
     /// All of it.
-    Whole(Bytes),
+    Whole {
+        bytes: Bytes,
+        trailers: Option<HeaderMap>,
+    },
 }
 
 impl<B> Collect<B> {
@@ -30,7 +39,19 @@ impl<B> Collect<B> {
             body: Some(body),
             read: BytesMut::new(),
             cap,
+            unary_until: None,
         }
+    }
+
+    /// Reads no stream: what is not one message and its trailers within a while is handed on.
+    pub(super) fn unary(mut self) -> Self {
+        self.unary_until = Some(Box::pin(tokio::time::sleep(grpc::UNARY_GRACE)));
+        self
+    }
+
+    fn is_too_much(&self) -> bool {
+        let stream = self.unary_until.is_some() && grpc::is_more_than_one(&self.read);
+        self.read.len() > self.cap || stream
     }
 }
 
@@ -39,26 +60,43 @@ impl<B: Body<Data = Bytes> + Unpin> Future for Collect<B> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Collected<B>> {
         let this = &mut *self;
-        while let Some(body) = &mut this.body {
-            if this.read.len() > this.cap {
-                break;
-            }
-            match ready!(Pin::new(body).poll_frame(cx)) {
-                None => return Poll::Ready(Collected::Whole(this.read.split().freeze())),
-                Some(Err(_)) => return Poll::Ready(Collected::Lost),
-                Some(Ok(frame)) => {
-                    if let Ok(data) = frame.into_data() {
-                        this.read.extend_from_slice(&data);
+        let mut trailers = None;
+        while !this.is_too_much()
+            && let Some(body) = &mut this.body
+        {
+            let frame = match Pin::new(body).poll_frame(cx) {
+                Poll::Ready(frame) => frame,
+                Poll::Pending => match &mut this.unary_until {
+                    Some(patience) => {
+                        ready!(patience.as_mut().poll(cx));
+                        break;
                     }
+                    None => return Poll::Pending,
+                },
+            };
+            match frame.transpose() {
+                Ok(None) => {
+                    let bytes = this.read.split().freeze();
+                    return Poll::Ready(Collected::Whole { bytes, trailers });
                 }
+                Err(_) => return Poll::Ready(Collected::Lost),
+                Ok(Some(frame)) => match frame.into_data() {
+                    Ok(data) => this.read.extend_from_slice(&data),
+                    // Nothing follows them, and whoever waits for the end waits in vain.
+                    Err(frame) => {
+                        trailers = frame.into_trailers().ok();
+                        this.body = None;
+                    }
+                },
             }
         }
+        let start = this.read.split().freeze();
         Poll::Ready(match this.body.take() {
-            Some(rest) => Collected::Rest {
-                start: this.read.split().freeze(),
-                rest,
+            Some(rest) => Collected::Rest { start, rest },
+            None => Collected::Whole {
+                bytes: start,
+                trailers,
             },
-            None => Collected::Lost,
         })
     }
 }

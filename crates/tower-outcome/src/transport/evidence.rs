@@ -2,12 +2,18 @@
 
 use std::error::Error;
 
-/// Whether the error's chain proves that the request was not processed.
+/// Whether the client says that it never sent the request: hyper's canceled errors, for which the
+/// message came back before it was serialised. This end's word, whatever stands in between.
+pub(super) fn is_canceled(error: &(dyn Error + 'static)) -> bool {
+    chain(error).any(is_cancellation)
+}
+
+/// Whether the peer says that it did not process the request, in words that the protocol defines
+/// as a promise.
 ///
-/// - hyper's canceled errors: the message came back before it was serialised.
-/// - HTTP/2 `REFUSED_STREAM` from the peer (RFC 9113 section 8.7).
-/// - a `GOAWAY` from the peer below the request's stream (RFC 9113 section 6.8), only if the body
-///   was `polled`: before that hyper reports the connection's error for requests that still leave.
+/// - HTTP/2 `REFUSED_STREAM` (RFC 9113 section 8.7).
+/// - a `GOAWAY` below the request's stream (RFC 9113 section 6.8), only if the body was `polled`:
+///   before that hyper reports the connection's error for requests that still leave.
 pub(super) fn is_refused(error: &(dyn Error + 'static), polled: bool) -> bool {
     chain(error).any(|error| is_refusal(error, polled))
 }
@@ -23,10 +29,18 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
 }
 
 #[cfg(feature = "hyper")]
+fn is_cancellation(error: &(dyn Error + 'static)) -> bool {
+    let error = error.downcast_ref::<hyper::Error>();
+    error.is_some_and(hyper::Error::is_canceled)
+}
+
+#[cfg(not(feature = "hyper"))]
+fn is_cancellation(_: &(dyn Error + 'static)) -> bool {
+    false
+}
+
+#[cfg(feature = "hyper")]
 fn is_refusal(error: &(dyn Error + 'static), polled: bool) -> bool {
-    if let Some(error) = error.downcast_ref::<hyper::Error>() {
-        return error.is_canceled();
-    }
     let Some(error) = error.downcast_ref::<h2::Error>() else {
         return false;
     };
@@ -47,6 +61,10 @@ fn is_connect_error(error: &(dyn Error + 'static)) -> bool {
     #[cfg(feature = "reqwest")]
     if let Some(error) = error.downcast_ref::<reqwest::Error>() {
         return error.is_connect();
+    }
+    #[cfg(feature = "tonic")]
+    if error.is::<tonic::ConnectError>() {
+        return true;
     }
     let _ = error;
     false

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Response;
 use http::response::Parts;
+use http::{HeaderMap, Response};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use tokio::time::Sleep;
@@ -17,7 +17,8 @@ use tower_outcome_core::gate::WaitSealed;
 use tower_outcome_core::{BoxError, Code};
 
 use super::collect::{Collect, Collected};
-use super::{Limits, evidence};
+use super::tail::Tail;
+use super::{Followed, Limits, evidence, grpc};
 use crate::call::{Attempt, Call};
 use crate::classify::{self, Answer, GrpcStatus};
 use crate::{Error, ReplyBody};
@@ -47,7 +48,7 @@ pin_project! {
         // The client has the request.
         Sending { #[pin] future: F },
         // The request was given up or came back with an error: has the client let go of the body?
-        Withdrawing { error: Option<BoxError> },
+        Withdrawing { error: Option<BoxError>, patient: bool },
         // The head is here.
         Reading { parts: Option<Parts>, #[pin] body: Collect<B> },
     }
@@ -66,12 +67,19 @@ impl<F, B> ResponseFuture<F, B> {
         }
     }
 
-    pub(super) fn write(future: F, call: Call, attempt: Arc<Attempt>, limits: Limits) -> Self {
+    pub(super) fn write(
+        future: F,
+        call: Call,
+        attempt: Arc<Attempt>,
+        limits: Limits,
+        streams: bool,
+    ) -> Self {
         let write = Write {
             sealed: Some(call.gate().sealed()),
             call,
             attempt,
             limits,
+            streams,
         };
         Self {
             kind: Kind::Write {
@@ -100,7 +108,7 @@ where
         let (mut stage, write, mut timer) = match self.project().kind.project() {
             KindProjected::Read { future } => {
                 return Poll::Ready(match ready!(future.poll(cx)) {
-                    Ok(answer) => Ok(answer.map(|rest| ReplyBody::Wire { start: None, rest })),
+                    Ok(answer) => Ok(answer.map(|rest| ReplyBody::wire(None, rest))),
                     Err(error) => Err(Error::new(Code::ReadFailed).with_source(error)),
                 });
             }
@@ -119,20 +127,29 @@ where
                 Projected::Sending { future } => match future.poll(cx) {
                     Poll::Ready(Ok(answer)) => {
                         let (parts, body) = answer.into_parts();
-                        write.attempt.headed(write.judge(&parts, None, true));
+                        write.attempt.headed(write.judge(&parts, End::LOST));
+                        if write.is_handed_on(&parts) {
+                            return Poll::Ready(Ok(write.handed_on(parts, None, body)));
+                        }
                         Stage::Reading {
+                            body: write.collect(&parts, body),
                             parts: Some(parts),
-                            body: Collect::new(body, write.limits.reply),
                         }
                     }
-                    Poll::Ready(Err(error)) => Stage::Withdrawing { error: Some(error) },
+                    Poll::Ready(Err(error)) => Stage::Withdrawing {
+                        error: Some(error),
+                        patient: false,
+                    },
                     Poll::Pending => {
                         ready!(write.poll_given_up(timer.as_mut(), cx));
-                        Stage::Withdrawing { error: None }
+                        Stage::Withdrawing {
+                            error: None,
+                            patient: true,
+                        }
                     }
                 },
-                Projected::Withdrawing { error } => {
-                    ready!(write.poll_gone(timer.as_mut(), cx));
+                Projected::Withdrawing { error, patient } => {
+                    ready!(write.poll_gone(timer.as_mut(), patient, cx));
                     return Poll::Ready(Err(write.unanswered(error.take())));
                 }
                 Projected::Reading { parts, body } => {
@@ -163,6 +180,8 @@ struct Write {
     call: Call,
     attempt: Arc<Attempt>,
     limits: Limits,
+    /// The request's body is a stream, and so may the answer's be.
+    streams: bool,
     /// Until the call has ended.
     sealed: Option<WaitSealed>,
 }
@@ -191,34 +210,77 @@ impl Write {
     }
 
     /// Ready once the client has let go of the body, or is known to have taken it, or after a while.
-    fn poll_gone(&self, mut timer: Pin<&mut Option<Sleep>>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.attempt.poll_gone(cx).is_ready() || self.attempt.is_touched() {
-            return Poll::Ready(());
-        }
-        if timer.is_none() {
-            timer.set(Some(tokio::time::sleep(GONE_GRACE)));
-        }
-        match timer.as_pin_mut() {
-            Some(timer) => timer.poll(cx),
-            None => Poll::Pending,
+    ///
+    /// A client that was asked to drop the request may keep it in a queue: the caller is told, and
+    /// the proof still awaited.
+    fn poll_gone(
+        &self,
+        mut timer: Pin<&mut Option<Sleep>>,
+        patient: &mut bool,
+        cx: &mut Context<'_>,
+    ) -> Poll<()> {
+        loop {
+            if self.attempt.poll_gone(cx).is_ready() || self.attempt.is_touched() {
+                return Poll::Ready(());
+            }
+            if timer.is_none() {
+                timer.set(Some(tokio::time::sleep(GONE_GRACE)));
+            }
+            let Some(sleep) = timer.as_mut().as_pin_mut() else {
+                return Poll::Pending;
+            };
+            ready!(sleep.poll(cx));
+            if !std::mem::take(patient) {
+                return Poll::Ready(());
+            }
+            self.call.give_interim_unless_claimed(self.call.lost_code());
+            timer.set(Some(tokio::time::sleep(self.limits.tail)));
         }
     }
 
-    fn judge(&self, parts: &Parts, body: Option<&[u8]>, body_lost: bool) -> Code {
+    fn judge(&self, parts: &Parts, end: End<'_>) -> Code {
+        if parts.extensions.get::<Followed>().is_some() {
+            return Code::Redirected;
+        }
         let answer = Answer {
             status: parts.status,
             headers: &parts.headers,
-            body,
-            body_lost,
-            grpc: GrpcStatus::in_headers(&parts.headers),
+            body: end.body,
+            body_lost: end.lost,
+            grpc: GrpcStatus::in_fields(&parts.headers)
+                .or_else(|| end.trailers.and_then(GrpcStatus::in_fields)),
         };
         classify::write(&self.call, &answer).code
+    }
+
+    /// Whether the answer is a gRPC stream for all that is known: only the caller can read it.
+    fn is_handed_on(&self, parts: &Parts) -> bool {
+        self.may_stream(parts) && (self.streams || !self.call.has_key())
+    }
+
+    fn may_stream(&self, parts: &Parts) -> bool {
+        let ended = grpc::status(&parts.headers).is_some();
+        self.call.keeps_response() && !ended && grpc::is_grpc(&parts.headers)
+    }
+
+    fn collect<B>(&self, parts: &Parts, body: B) -> Collect<B> {
+        let collect = Collect::new(body, self.limits.reply);
+        if self.may_stream(parts) {
+            collect.unary()
+        } else {
+            collect
+        }
+    }
+
+    fn handed_on<B>(&self, parts: Parts, start: Option<Bytes>, rest: B) -> Response<ReplyBody<B>> {
+        let tail = Tail::new(&self.call, &self.attempt, parts.status);
+        Response::from_parts(parts, ReplyBody::wire(start, rest).with_tail(tail))
     }
 
     fn unanswered(&self, error: Option<BoxError>) -> Error {
         let refused = error
             .as_ref()
-            .is_some_and(|error| evidence::is_refused(&**error, self.attempt.is_polled()));
+            .is_some_and(|error| self.is_refused(&**error));
         let unsent = self.attempt.is_proven_unsent();
         let code = match &error {
             None if unsent => self.call.unsent_code(),
@@ -243,25 +305,51 @@ impl Write {
         tracing::debug!(route, number, %code, "attempt ended");
     }
 
+    fn is_refused(&self, error: &(dyn std::error::Error + 'static)) -> bool {
+        evidence::is_canceled(error)
+            || self.call.profile().trusts_refusals()
+                && evidence::is_refused(error, self.attempt.is_polled())
+    }
+
     fn answered<B>(&self, parts: Parts, body: Collected<B>) -> Response<ReplyBody<B>> {
-        let body_lost = matches!(body, Collected::Lost);
-        let whole = match &body {
-            Collected::Whole(bytes) => Some(&**bytes),
-            Collected::Lost | Collected::Rest { .. } => None,
+        let (body, bytes, trailers) = match body {
+            Collected::Lost => (ReplyBody::lost(), None, None),
+            Collected::Rest { start, rest } if self.may_stream(&parts) => {
+                return self.handed_on(parts, Some(start), rest);
+            }
+            Collected::Rest { start, rest } => (ReplyBody::wire(Some(start), rest), None, None),
+            Collected::Whole { bytes, trailers } => {
+                (ReplyBody::whole(bytes.clone()), Some(bytes), trailers)
+            }
         };
-        let code = self.judge(&parts, whole, body_lost);
+        let end = End {
+            body: bytes.as_deref(),
+            lost: body.is_lost(),
+            trailers: trailers.as_ref(),
+        };
+        let code = self.judge(&parts, end);
+        let fields = trailers.as_ref().unwrap_or(&parts.headers);
+        self.attempt.push_back(grpc::pushback(fields));
         self.attempt.answered(code);
         self.report(code);
-        let body = match body {
-            Collected::Lost => ReplyBody::Lost,
-            Collected::Rest { start, rest } => ReplyBody::Wire {
-                start: Some(start),
-                rest,
-            },
-            Collected::Whole(bytes) => ReplyBody::whole(bytes),
-        };
-        Response::from_parts(parts, body)
+        Response::from_parts(parts, body.with_trailers(trailers))
     }
+}
+
+/// What is known of an answer behind its head.
+#[derive(Clone, Copy)]
+struct End<'a> {
+    body: Option<&'a [u8]>,
+    lost: bool,
+    trailers: Option<&'a HeaderMap>,
+}
+
+impl End<'_> {
+    const LOST: Self = Self {
+        body: None,
+        lost: true,
+        trailers: None,
+    };
 }
 
 /// For how long a client is given to let go of a request that was taken back.

@@ -5,16 +5,18 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use http::{Request, Response};
+use http::{Request, Response, Version};
+use reqwest::Url;
 use tower_outcome_core::{BoxError, Error};
 
 use super::hyper::absolute;
 use super::writes_client::{Pending, WritesClient};
-use super::{IntoTransport, Transport, Wire, sealed};
+use super::{Followed, IntoTransport, Transport, Wire, sealed};
 use crate::OutcomeBody;
+use crate::call::is_read;
 
-/// reqwest's client, as a [`Transport`]. Without HTTP/3, whose requests leave before their body is
-/// asked.
+/// reqwest's client, as a [`Transport`]. Requests over HTTP/3 leave before their body is asked: what
+/// was handed on counts as sent.
 #[derive(Clone, Debug)]
 pub struct ReqwestClient(WritesClient);
 
@@ -50,10 +52,19 @@ impl Transport for ReqwestClient {
         let request = Request::from_parts(parts, reqwest::Body::wrap(body));
         match reqwest::Request::try_from(request) {
             Ok(request) => {
-                arm();
-                ReqwestFuture(Ok(self.0.call(request)))
+                if request.version() != Version::HTTP_3 {
+                    arm();
+                }
+                let wrote = !is_read(request.method());
+                ReqwestFuture {
+                    sent_to: wrote.then(|| request.url().clone()),
+                    result: Ok(self.0.call(request)),
+                }
             }
-            Err(error) => ReqwestFuture(Err(Some(error))),
+            Err(error) => ReqwestFuture {
+                sent_to: None,
+                result: Err(Some(error)),
+            },
         }
     }
 }
@@ -67,13 +78,17 @@ impl IntoTransport for WritesClient {
 }
 
 /// Future of a request through [`ReqwestClient`].
-pub struct ReqwestFuture(Result<Pending, Option<reqwest::Error>>);
+pub struct ReqwestFuture {
+    result: Result<Pending, Option<reqwest::Error>>,
+    /// Where a write went.
+    sent_to: Option<Url>,
+}
 
 impl Future for ReqwestFuture {
     type Output = Result<Response<reqwest::Body>, BoxError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let result = match &mut self.0 {
+        let result = match &mut self.result {
             Ok(pending) => ready!(Pin::new(pending).poll(cx)),
             Err(error) => match error.take() {
                 Some(error) => Err(error),
@@ -82,7 +97,14 @@ impl Future for ReqwestFuture {
         };
         // The URL may hold secrets in its query.
         Poll::Ready(match result {
-            Ok(answer) => Ok(answer.into()),
+            Ok(answer) => {
+                let followed = self.sent_to.as_ref().is_some_and(|it| it != answer.url());
+                let mut answer = Response::from(answer);
+                if followed {
+                    answer.extensions_mut().insert(Followed);
+                }
+                Ok(answer)
+            }
             Err(error) => Err(error.without_url().into()),
         })
     }

@@ -1,0 +1,51 @@
+//! What a gRPC answer says outside its messages.
+//!
+//! The status stands in the trailers, or in the head of an answer without messages (gRPC over
+//! HTTP/2, "Responses"). A server may ask for another pace, or for no further attempt
+//! (gRFC A6, "Pushback").
+
+use std::time::Duration;
+
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+
+/// Whether the fields are those of a gRPC message, in whatever encoding.
+pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("application/grpc") && !kind.contains("grpc-web"))
+}
+
+/// The `grpc-status`, if it is there. One that is no number is as good as none.
+pub(crate) fn status(fields: &HeaderMap) -> Option<u32> {
+    fields.get("grpc-status")?.to_str().ok()?.parse().ok()
+}
+
+/// What the server asks of further attempts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Pushback {
+    After(Duration),
+    Never,
+}
+
+/// What the server asks of further attempts, if it does. What cannot be read means none (gRFC A6).
+pub(crate) fn pushback(fields: &HeaderMap) -> Option<Pushback> {
+    let value = fields.get("grpc-retry-pushback-ms")?.to_str().ok();
+    let milliseconds = value.and_then(|value| value.trim().parse().ok());
+    Some(milliseconds.map_or(Pushback::Never, |it| {
+        Pushback::After(Duration::from_millis(it))
+    }))
+}
+
+/// Whether `read` goes on behind its first message: five bytes of prefix tell its length.
+pub(super) fn is_more_than_one(read: &[u8]) -> bool {
+    let Some(([_, length @ ..], rest)) = read.split_first_chunk::<5>() else {
+        return false;
+    };
+    rest.len() as u64 > u64::from(u32::from_be_bytes(*length))
+}
+
+/// For how long after its head the answer to a keyed call is taken for a single message. What takes
+/// longer is a stream, and is handed on.
+pub(super) const UNARY_GRACE: Duration = Duration::from_secs(1);

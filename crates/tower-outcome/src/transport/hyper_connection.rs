@@ -1,0 +1,123 @@
+//! One connection of hyper's, without a pool.
+//!
+//! Its futures are boxed: hyper does not name them.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::client::conn::{TrySendError, http1, http2};
+use tower_outcome_core::{BoxError, Error};
+
+use super::hyper::absolute;
+use super::{IntoTransport, Transport, Wire, sealed};
+use crate::OutcomeBody;
+
+/// An HTTP/1 connection, as a [`Transport`]. It cannot be cloned, so that only layers which do not
+/// clone may stand above: a deadline, a claim or a retry need tower's `Buffer` in between.
+#[derive(Debug)]
+pub struct Http1Connection(http1::SendRequest<OutcomeBody>);
+
+/// An HTTP/2 connection, as a [`Transport`].
+#[derive(Clone, Debug)]
+pub struct Http2Connection(http2::SendRequest<OutcomeBody>);
+
+impl Wire<Http1Connection> {
+    /// Over one HTTP/1 connection.
+    #[must_use]
+    pub const fn http1(connection: http1::SendRequest<OutcomeBody>) -> Self {
+        Self::new(Http1Connection(connection))
+    }
+}
+
+impl Wire<Http2Connection> {
+    /// Over one HTTP/2 connection.
+    #[must_use]
+    pub const fn http2(connection: http2::SendRequest<OutcomeBody>) -> Self {
+        Self::new(Http2Connection(connection))
+    }
+}
+
+impl sealed::Sealed for Http1Connection {}
+impl sealed::Sealed for Http2Connection {}
+
+impl Transport for Http1Connection {
+    type Body = Incoming;
+    type Future = ConnectionFuture;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.0.poll_ready(cx).map_err(Into::into)
+    }
+
+    /// The connection is there: a path and a `Host` are enough.
+    fn check(&self, _: &Request<OutcomeBody>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn start(&mut self, request: Request<OutcomeBody>, arm: impl FnOnce()) -> ConnectionFuture {
+        arm();
+        ConnectionFuture::new(self.0.try_send_request(request))
+    }
+}
+
+impl Transport for Http2Connection {
+    type Body = Incoming;
+    type Future = ConnectionFuture;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.0.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn check(&self, request: &Request<OutcomeBody>) -> Result<(), Error> {
+        absolute(request.uri())
+    }
+
+    fn start(&mut self, request: Request<OutcomeBody>, arm: impl FnOnce()) -> ConnectionFuture {
+        arm();
+        ConnectionFuture::new(self.0.try_send_request(request))
+    }
+}
+
+impl IntoTransport for http2::SendRequest<OutcomeBody> {
+    type Transport = Http2Connection;
+
+    fn into_transport(self) -> Http2Connection {
+        Http2Connection(self)
+    }
+}
+
+/// Future of a request over one connection.
+pub struct ConnectionFuture(Pin<Box<Sent>>);
+
+type Sent = dyn Future<Output = Result<Response<Incoming>, BoxError>> + Send;
+
+impl ConnectionFuture {
+    fn new<F>(sent: F) -> Self
+    where
+        F: Future<Output = Result<Response<Incoming>, TrySendError<Request<OutcomeBody>>>>
+            + Send
+            + 'static,
+    {
+        Self(Box::pin(async {
+            // A message that came back is dropped with the error: its probe says that it never left.
+            sent.await.map_err(|error| error.into_error().into())
+        }))
+    }
+}
+
+impl Future for ConnectionFuture {
+    type Output = Result<Response<Incoming>, BoxError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+impl fmt::Debug for ConnectionFuture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionFuture").finish_non_exhaustive()
+    }
+}
