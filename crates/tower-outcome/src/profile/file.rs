@@ -23,7 +23,7 @@
 //!     characters = "A-Za-z0-9-"
 //!     methods = ["POST"]                  # on which it counts; left out: POST alone
 //!
-//!     # The first rule that matches decides. All that it asks for has to hold.
+//!     ## The first rule that matches decides. All that it asks for has to hold.
 //!     [[rule]]
 //!     means = "created"                   # see Meaning
 //!     status = [409, "5xx"]
@@ -40,8 +40,8 @@
 //!     settles = true                      # it reports the one execution under the key
 //!     resend = false                      # known better than by the meaning
 //!
-//!     # Requests to which something else applies. The first route that matches is asked; its rules
-//!     # come before those above, its other members in the place of those above.
+//!     ## Requests to which something else applies. The first route that matches is asked; its rules
+//!     ## come before those above, its other members in the place of those above.
 //!     [[route]]
 //!     methods = ["POST"]
 //!     paths = ["/v1/search/**"]           # `*` up to the next slash, `**` over slashes

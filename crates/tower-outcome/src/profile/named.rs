@@ -13,7 +13,7 @@ impl Profile {
     /// ```
     /// use tower_outcome::Profile;
     ///
-    /// assert!(Profile::named("checkout_com").unwrap().honours_keys());
+    /// assert!(Profile::named("stripe_v1").unwrap().honours_keys());
     /// assert!(Profile::named("nobody").is_none());
     /// ```
     #[must_use]
