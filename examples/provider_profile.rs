@@ -2,23 +2,18 @@
 //!
 //! ```text
 //! cargo run --example provider_profile -- stripe_v1 POST /v1/refunds 409 --keyed
-//! cargo run --example provider_profile -- ./acme.toml POST /orders 400 \
-//!     --header 'acme-replay: yes' --body '{"error":"dup"}' --keyed --history this-call
+//! cargo run --example provider_profile -- acme.toml POST /orders 400 --body '{"error":"dup"}'
 //! ```
 
 use std::process::ExitCode;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use tower_outcome::Profile;
-use tower_outcome::classify::{self, Answer, History, KeyOrigin, Reading, Sent};
+use tower_outcome::classify::{self, Answer, History, KeyOrigin, Sent};
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match Question::of(&arguments) {
-        Ok(question) => {
-            question.explain();
-            ExitCode::SUCCESS
-        }
+    match Question::of(&std::env::args().skip(1).collect::<Vec<_>>()) {
+        Ok(question) => question.explain(),
         Err(error) => {
             eprintln!("provider_profile: {error}\n\n{USAGE}");
             ExitCode::from(2)
@@ -33,27 +28,24 @@ struct Question {
     path: String,
     status: StatusCode,
     headers: HeaderMap,
-    body: Option<Vec<u8>>,
+    body: Vec<u8>,
     keyed: bool,
     history: History,
 }
 
 impl Question {
     fn of(arguments: &[String]) -> Result<Self, String> {
-        let [profile, method, path, status, options @ ..] = arguments else {
+        let [profile, verb, path, status, options @ ..] = arguments else {
             return Err("PROFILE, METHOD, PATH and STATUS are needed".to_owned());
         };
+        let (method, number) = (verb.parse(), status.parse());
         let mut question = Self {
             profile: load(profile)?,
-            method: method
-                .parse()
-                .map_err(|_| format!("{method:?} is no method"))?,
+            method: method.map_err(|_| format!("{verb:?} is no method"))?,
             path: path.clone(),
-            status: status
-                .parse()
-                .map_err(|_| format!("{status:?} is no status"))?,
+            status: number.map_err(|_| format!("{status:?} is no status"))?,
             headers: HeaderMap::new(),
-            body: None,
+            body: Vec::new(),
             keyed: false,
             history: History::Clean,
         };
@@ -71,10 +63,10 @@ impl Question {
 
     fn set(&mut self, option: &str, value: &str) -> Result<(), String> {
         match option {
-            "--body" => self.body = Some(value.into()),
+            "--body" => self.body = value.into(),
             "--body-file" => {
                 let body = std::fs::read(value);
-                self.body = Some(body.map_err(|error| format!("{value} cannot be read: {error}"))?);
+                self.body = body.map_err(|error| format!("{value} cannot be read: {error}"))?;
             }
             "--header" => {
                 let wrong = || format!("{value:?} is no header: write 'name: value'");
@@ -96,27 +88,22 @@ impl Question {
         Ok(())
     }
 
-    fn explain(&self) {
-        let mut sent = Sent::new(&self.method, &self.path);
-        if self.keyed {
-            sent = sent.with_key(KeyOrigin::Explicit);
-        }
-        let answer = Answer::new(self.status, &self.headers);
-        let answer = answer.with_body(self.body.as_deref().unwrap_or_default());
+    fn explain(&self) -> ExitCode {
+        let sent = Sent::new(&self.method, &self.path);
+        let keyed = sent.with_key(KeyOrigin::Explicit);
+        let sent = if self.keyed { keyed } else { sent };
+        let answer = Answer::new(self.status, &self.headers).with_body(&self.body);
         let reading = classify::answer(&self.profile, &sent, &answer, self.history);
-        let Reading { code, .. } = reading;
+        let (code, again) = (reading.code, reading.retryable_with_same_key);
         println!("{} ({code}): {}", code.outcome().as_str(), code.message());
+        let name = self.profile.name();
         match (reading.rule, reading.meaning) {
-            (Some(rule), Some(means)) => {
-                println!("by rule {rule} of {}: {means}", self.profile.name())
-            }
+            (Some(rule), Some(means)) => println!("by rule {rule} of {name}: {means}"),
             (_, Some(means)) => println!("by the general rules: {means}"),
             _ => println!("a read, which changes nothing"),
         }
-        println!(
-            "send again under the same key: {}",
-            reading.retryable_with_same_key
-        );
+        println!("send again under the same key: {again}");
+        ExitCode::SUCCESS
     }
 }
 

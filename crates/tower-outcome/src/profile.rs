@@ -268,6 +268,11 @@ impl Profile {
         value.to_str().ok()?.to_ascii_lowercase().parse().ok()
     }
 
+    /// Whether a repeat after a server error runs again, whatever the first time did.
+    pub(crate) fn forgets_failures(&self) -> bool {
+        self.stored_failures == Some(StoredFailures::ReExecute)
+    }
+
     pub(crate) fn rules(&self) -> &[Rule] {
         &self.rules
     }

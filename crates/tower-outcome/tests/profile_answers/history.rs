@@ -74,7 +74,7 @@ fn a_stored_refusal_settles_what_the_stored_attempt_left_open() {
     let other = Came::new(422, "{}").with(&[("replayed", "no")]);
     assert_eq!(other.later(&api).code, Code::RejectedAfterUnknown);
     // The window has closed: another execution may lie between.
-    let old = sent().with_key_age(std::time::Duration::from_secs(60));
+    let old = sent().with_key_age(std::time::Duration::from_mins(1));
     let code = refused.read(&api, &old, History::LeftInThisCall).code;
     assert_eq!(code, Code::RejectedAfterUnknown);
     // A stored failure of the provider is none of the write.

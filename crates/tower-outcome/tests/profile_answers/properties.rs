@@ -9,9 +9,9 @@ use super::headers;
 
 fn some_profile() -> impl Strategy<Value = Profile> {
     let names: Vec<&str> = Profile::names().collect();
-    let named = proptest::sample::select(names).prop_map(|name| Profile::named(name).unwrap());
+    let built_in = proptest::sample::select(names).prop_map(|name| Profile::named(name).unwrap());
     prop_oneof![
-        8 => named,
+        8 => built_in,
         1 => Just(Profile::generic()),
         1 => Just(Profile::idempotency_key()),
     ]

@@ -154,7 +154,7 @@ fn no_key_no_resend_and_none_outside_its_window_or_place() {
     };
     assert!(lost(sent()));
     assert!(lost(sent().with_key_age(Duration::from_secs(59))));
-    assert!(!lost(sent().with_key_age(Duration::from_secs(60))));
+    assert!(!lost(sent().with_key_age(Duration::from_mins(1))));
     assert!(!lost(sent().moving_on()));
     assert!(!lost(Sent::new(&Method::POST, "/refunds")));
     // Nobody says for how long: not beyond the call itself.
