@@ -167,6 +167,13 @@ fn a_body_that_was_not_seen_decides_nothing() {
     assert_eq!(read(&api, 200), Code::ResponseLost);
     assert_eq!(read(&api, 201), Code::DoneBodyLost);
     assert_eq!(read(&api, 402), Code::ConflictAmbiguous);
+    // The rule behind the one that asks for the body does not get its turn.
+    let text = "[[rule]]\nmeans = 'created'\nstatus = 403\ntext = 'done'";
+    let api = profile(&format!(
+        "{text}\n[[rule]]\nmeans = 'rejected'\nstatus = 403"
+    ));
+    assert_eq!(read(&api, 403), Code::ConflictAmbiguous);
+    assert_eq!(read(&profile(text), 403), Code::ConflictAmbiguous);
     // It could have named the key.
     assert_eq!(
         read(&Profile::idempotency_key(), 422),

@@ -9,7 +9,7 @@ use super::{Came, headers, profile};
 const API: &str = "
 [[rule]]
 means = 'declined'
-status = 409
+status = [409, 410]
 
 [[route]]
 methods = ['POST']
@@ -21,7 +21,7 @@ effect = 'read'
 paths = ['/v1/pending']
 [[route.rule]]
 means = 'pending'
-status = 200
+status = [200, 410]
 
 [[route]]
 operations = ['Delete*']
@@ -73,5 +73,6 @@ fn a_route_has_its_own_rules_before_those_of_the_api() {
     let sent = |path| Sent::new(&Method::POST, path).with_key(KeyOrigin::Explicit);
     assert_eq!(code(&sent("/v1/pending"), 200), Code::AcceptedPending);
     assert_eq!(code(&sent("/v1/pending"), 409), Code::Declined);
+    assert_eq!(code(&sent("/v1/pending"), 410), Code::AcceptedPending);
     assert_eq!(code(&sent("/v1/other"), 200), Code::Done);
 }
