@@ -55,7 +55,7 @@ pub struct KeyLayer {
 }
 
 impl KeyLayer {
-    /// Places keys as the call's [`Profile`] says.
+    /// Places keys as the call's [`Profile`](crate::Profile) says.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -1,7 +1,7 @@
 //! What a provider promises about repeated writes, and what its answers mean.
 //!
 //! The promises of well-known providers are built in ([`Profile::named`]); yours can be read from a
-//! file ([`Profile::from_toml`], whose format the [`file`] module describes).
+//! file ([`Profile::from_toml`], whose format the [`mod@file`] module describes).
 //!
 //! ```
 //! use tower_outcome::Profile;
@@ -26,13 +26,25 @@ use tower_outcome_core::{Error, KeyStyle};
 mod error;
 #[cfg(feature = "profiles")]
 pub mod file;
+#[cfg_attr(
+    not(feature = "profiles"),
+    allow(dead_code, reason = "files use it all")
+)]
 mod key;
 #[cfg(feature = "profiles")]
 mod named;
+#[cfg_attr(
+    not(feature = "profiles"),
+    allow(dead_code, reason = "files use it all")
+)]
 mod pattern;
 mod placing;
 mod promise;
 mod route;
+#[cfg_attr(
+    not(feature = "profiles"),
+    allow(dead_code, reason = "files use it all")
+)]
 mod rule;
 
 #[cfg(feature = "profiles")]
