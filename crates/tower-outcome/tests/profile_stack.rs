@@ -1,6 +1,7 @@
 //! What a profile says decides calls through a whole stack.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -115,17 +116,16 @@ async fn the_retry_alone_asks_the_profile_as_well() {
         let request = Request::builder().method(method).header("acme-key", "7");
         let request = request.uri("/refunds").body("{}").unwrap();
         async move {
-            let count = Arc::new(Mutex::new(0));
+            let count = Arc::new(AtomicUsize::new(0));
             let counted = Arc::clone(&count);
             let client = ServiceBuilder::new()
                 .layer(RetryLayer::new(KeyedRetry::new(3).with_profile(profile)))
                 .service_fn(move |_: Request<&'static str>| {
-                    *counted.lock().unwrap() += 1;
+                    counted.fetch_add(1, Ordering::SeqCst);
                     async { Ok::<_, BoxError>(Response::builder().status(503).body(()).unwrap()) }
                 });
             client.oneshot(request).await.unwrap();
-            let count = *count.lock().unwrap();
-            count
+            count.load(Ordering::SeqCst)
         }
     };
     let again = format!("stored_failures = 're_execute'\n{KEY}");
