@@ -147,6 +147,27 @@ async fn bytes_are_counted_for_one_stream_after_the_other() {
 }
 
 #[tokio::test]
+async fn what_other_streams_send_is_not_counted() {
+    let billing = Billing::start().await.unwrap();
+    let head = raw::head(3, "2");
+    let bytes = head.len() + 10;
+    billing.script([
+        Step::Answer,
+        Step::StopAfter {
+            bytes,
+            end: End::Close,
+        },
+    ]);
+
+    let (mut client, _) = Raw::greeted(&billing, &[]).await;
+    let frames = [raw::head(1, "1"), head, raw::body(1), raw::body(3)];
+    client.send(frames.concat()).await;
+    client.ending().await;
+    assert_eq!(billing.commits_of("1"), 1);
+    assert_eq!(billing.received()[1].body, BODY.as_bytes()[..1]);
+}
+
+#[tokio::test]
 async fn a_look_up_is_cut_too() {
     let billing = Billing::start().await.unwrap();
     let (mut client, _) = Raw::greeted(&billing, &[]).await;

@@ -200,6 +200,7 @@ async fn what_breaks_the_protocol_is_refused_with_its_reason() {
     let long_head = (0..70).fold(raw::frame(raw::HEADERS, 0, 1, &[]), |head, _| {
         [head, raw::frame(raw::CONTINUATION, 0, 1, &[0; 16 * 1024])].concat()
     });
+    let ping = raw::frame(raw::PING, 0, 0, b"8 bytes.");
     let broken = [
         (b"PRI * HTTP/2.0\r\n\r\nXX".to_vec(), protocol),
         ([raw::PREFACE, &raw::write(1, "k")].concat(), protocol),
@@ -208,7 +209,7 @@ async fn what_breaks_the_protocol_is_refused_with_its_reason() {
         (after(raw::write(2, "even")), protocol),
         (after(raw::frame(raw::CONTINUATION, 0, 1, b"")), protocol),
         (
-            after([raw::frame(raw::HEADERS, 0, 1, b""), raw::body(1)].concat()),
+            after([raw::frame(raw::HEADERS, 0, 1, b""), ping.clone()].concat()),
             protocol,
         ),
         (
