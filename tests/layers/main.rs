@@ -1,6 +1,7 @@
 //! Each layer alone, over a server whose every answer the test decides, and between other people's
 //! layers.
 
+mod audit;
 mod between;
 mod claim;
 mod contract;
@@ -10,3 +11,6 @@ mod outcome;
 mod retry;
 mod shield;
 mod support;
+
+#[path = "../laws/trace.rs"]
+mod trace;
