@@ -7,10 +7,12 @@ mod claim;
 mod contract;
 mod deadline;
 mod key;
+mod orders;
 mod outcome;
 mod retry;
 mod shield;
 mod support;
+mod whole;
 
 #[path = "../laws/trace.rs"]
 mod trace;
