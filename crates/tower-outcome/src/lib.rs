@@ -35,6 +35,8 @@
 //! | tower's `RetryLayer` with [`KeyedRetry`] | repeats what is safe to repeat |
 //! | [`transport::Wire`] | hands the request on, and knows whether it left |
 //!
+//! [`AuditLayer`] changes nothing: it goes into any stack and reports what would be wrong there.
+//!
 //! Caps and rate limits belong below [`ShieldLayer`]: above it a cap is none, since a write goes on
 //! after its caller has left.
 //!
@@ -46,6 +48,7 @@
 
 #![warn(clippy::unwrap_used)]
 
+pub mod audit;
 pub mod body;
 pub mod call;
 pub mod claim;
@@ -66,6 +69,7 @@ pub mod transport;
 pub mod verdict;
 pub mod watch;
 
+pub use audit::{Audit, AuditLayer};
 pub use body::OutcomeBody;
 pub use call::Call;
 pub use claim::ClaimLayer;
