@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::{HeaderName, Request, StatusCode};
-use tower::{Layer as _, Service as _, ServiceBuilder, ServiceExt as _};
+use tower::{ServiceBuilder, ServiceExt as _};
 use tower_outcome::audit::{Audit, Ended, Kind, WINDOW};
 use tower_outcome_testkit::{Reply, Step};
 
