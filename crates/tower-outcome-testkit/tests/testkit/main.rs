@@ -1,7 +1,9 @@
 //! A raw socket sees byte for byte what each step says.
 
 mod answers;
+mod broken_tls;
 mod client;
+mod early;
 mod faults;
 mod keys;
 mod look_ups;
