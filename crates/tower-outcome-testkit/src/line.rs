@@ -159,8 +159,11 @@ impl Line {
                 peeked = self.socket.peek(&mut self.buffer[..most]) => return peeked,
                 () = closing(&mut self.closing) => {}
             }
-            self.finished = true;
-            self.socket.shutdown().await?;
+            // What has come already may not have been reported yet.
+            if !self.socket.has_bytes() {
+                self.finished = true;
+                self.socket.shutdown().await?;
+            }
         }
         self.socket.peek(&mut self.buffer[..most]).await
     }

@@ -1,6 +1,7 @@
 //! The stream under a connection.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use socket2::SockRef;
@@ -17,6 +18,16 @@ impl Socket {
     pub(crate) const fn tcp(&self) -> &TcpStream {
         match self {
             Self::Plain(stream) => stream,
+        }
+    }
+
+    /// Whether the system has bytes for [`peek`](Self::peek).
+    pub(crate) fn has_bytes(&self) -> bool {
+        match self {
+            Self::Plain(stream) => {
+                let peeked = SockRef::from(stream).peek(&mut [MaybeUninit::uninit()]);
+                peeked.is_ok_and(|bytes| bytes > 0)
+            }
         }
     }
 
