@@ -2,6 +2,7 @@
 
 mod body;
 mod head;
+pub(crate) mod raw;
 
 use std::mem;
 use std::sync::Arc;

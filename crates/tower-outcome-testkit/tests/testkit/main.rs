@@ -8,5 +8,6 @@ mod faults;
 mod keys;
 mod look_ups;
 mod ports;
+mod proxy;
 mod reading;
 mod timeline;
