@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
+#[cfg(feature = "tls")]
+use crate::Tls;
 use crate::books::Books;
+use crate::door::Door;
 use crate::listening::Listening;
-use crate::socket::Socket;
 use crate::{Event, LookUp, Received, Refusing, Step, What, h1};
 
 /// A billing service on a loopback port, which does to each write what its script says.
@@ -19,6 +21,7 @@ use crate::{Event, LookUp, Received, Refusing, Step, What, h1};
 /// understands.
 pub struct Billing {
     books: Arc<Books>,
+    door: Door,
     listening: Listening,
 }
 
@@ -30,7 +33,7 @@ impl Billing {
     ///
     /// The operating system gives no port.
     pub async fn start() -> io::Result<Self> {
-        Self::start_with(Books::new(true)).await
+        Self::start_with(Books::new(true), Door::Plain).await
     }
 
     /// Starts a service that ignores `Idempotency-Key`: every request that is read in full commits.
@@ -39,19 +42,55 @@ impl Billing {
     ///
     /// The operating system gives no port.
     pub async fn start_without_keys() -> io::Result<Self> {
-        Self::start_with(Books::new(false)).await
+        Self::start_with(Books::new(false), Door::Plain).await
     }
 
-    async fn start_with(books: Books) -> io::Result<Self> {
+    /// Does as [`start`](Self::start), over TLS.
+    ///
+    /// Steps count the bytes under the encryption, and those that act on acceptance do so after the
+    /// handshake; a connection whose handshake fails does not count. [`End::Close`](crate::End) says
+    /// `close_notify` before FIN, and [`End::Reset`](crate::End) says nothing.
+    ///
+    /// # Errors
+    ///
+    /// The operating system gives no port.
+    #[cfg(feature = "tls")]
+    pub async fn start_tls(tls: &Tls) -> io::Result<Self> {
+        Self::start_with(Books::new(true), Door::Tls(tls.config().into())).await
+    }
+
+    /// Does as [`start_without_keys`](Self::start_without_keys), over TLS like
+    /// [`start_tls`](Self::start_tls).
+    ///
+    /// # Errors
+    ///
+    /// The operating system gives no port.
+    #[cfg(feature = "tls")]
+    pub async fn start_tls_without_keys(tls: &Tls) -> io::Result<Self> {
+        Self::start_with(Books::new(false), Door::Tls(tls.config().into())).await
+    }
+
+    async fn start_with(books: Books, door: Door) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        Self::serve(listener, Arc::new(books))
+        Self::serve(listener, Arc::new(books), door)
     }
 
-    pub(crate) fn serve(listener: TcpListener, books: Arc<Books>) -> io::Result<Self> {
-        let shared = Arc::clone(&books);
-        let serve = move |stream| h1::serve(Socket::Plain(stream), Arc::clone(&shared));
+    pub(crate) fn serve(listener: TcpListener, books: Arc<Books>, door: Door) -> io::Result<Self> {
+        let shared = (Arc::clone(&books), door.clone());
+        let serve = move |stream| {
+            let (books, door) = shared.clone();
+            async move {
+                if let Some(socket) = door.pass(stream).await {
+                    h1::serve(socket, books).await;
+                }
+            }
+        };
         let listening = Listening::start(listener, serve)?;
-        Ok(Self { books, listening })
+        Ok(Self {
+            books,
+            door,
+            listening,
+        })
     }
 
     /// Closes the listener and all connections, and refuses every connect from then on.
@@ -64,7 +103,7 @@ impl Billing {
     pub async fn stop(self) -> io::Result<Refusing> {
         let addr = self.addr();
         self.listening.stop().await;
-        Refusing::at(addr, self.books)
+        Refusing::at(addr, self.books, self.door)
     }
 
     /// Refuses new connections, sends FIN on the open ones as soon as their client pauses, and
@@ -81,10 +120,10 @@ impl Billing {
         self.listening.addr()
     }
 
-    /// `http://127.0.0.1:PORT`
+    /// `http://127.0.0.1:PORT`, or `https://` over TLS.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.addr())
+        format!("{}://{}", self.door.scheme(), self.addr())
     }
 
     /// Adds steps to the script. Each write takes the next one when its first byte has come;

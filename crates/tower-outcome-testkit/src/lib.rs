@@ -10,6 +10,11 @@
 //! | a write (any method but GET, HEAD, OPTIONS, TRACE) at any path | what the next [`Step`] says; an empty script commits and answers 201 `{"id":"re_1","order":…,"amount":…}` with the members of the JSON that was sent, and `reference` if it had one |
 //! | a read at the same path, `?key=` and/or `?reference=` | 200 `{"found":[…]}`: what was committed at the path, as the 201 showed it; takes no step |
 //!
+//! [`assert_at_most_once`] exposes a whole client stack to every fault of a [list](Scenario::all).
+//! [`ReplayingProxy`] stands in front of the service and repeats what it got, [`Refusing`] and
+//! [`Unreachable`] are not to be reached, and [`BrokenTls`] never ends a handshake. With the
+//! feature `tls` the service itself speaks TLS.
+//!
 //! Ids count up from `re_1` over all paths. Requests are kept in memory whole, heads up to 1 MiB.
 //! Nothing waits for a clock but [`Step::AnswerAfter`]; a test waits for
 //! [events](Billing::wait_for). Under tokio's paused clock sockets work as ever, but time jumps to
@@ -46,6 +51,7 @@ mod at_most_once;
 mod billing;
 mod books;
 mod broken_tls;
+mod door;
 mod h1;
 mod line;
 mod listening;
@@ -60,6 +66,10 @@ mod scenario;
 mod socket;
 mod step;
 mod timeline;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(feature = "tls")]
+mod tls_socket;
 mod unreachable;
 
 pub use self::at_most_once::{assert_at_most_once, at_most_once};
@@ -74,4 +84,6 @@ pub use self::report::{Observation, Report, Told};
 pub use self::scenario::{Scenario, Server};
 pub use self::step::{End, Step};
 pub use self::timeline::{Event, What};
+#[cfg(feature = "tls")]
+pub use self::tls::Tls;
 pub use self::unreachable::Unreachable;

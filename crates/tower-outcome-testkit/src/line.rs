@@ -75,7 +75,8 @@ impl Line {
                 Ok(bytes) => reader.take(&self.buffer[..bytes])?,
                 Err(_) => return Err(Stop::ClientReset),
             };
-            let read = self.socket.read_exact(&mut self.buffer[..taken]).await;
+            // Gives all of them, for they are there.
+            let read = self.socket.read(&mut self.buffer[..taken]).await;
             read.map_err(|_| Stop::ClientReset)?;
             if self.allowance != usize::MAX {
                 self.allowance -= taken;

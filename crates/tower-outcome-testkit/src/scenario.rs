@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use crate::books::Books;
+use crate::door::Door;
 use crate::{Billing, Observation, Refusing, Step, Told};
 
 /// A fresh server that fails in one way, ignoring keys.
@@ -115,7 +116,11 @@ impl Scenario {
         let books = Arc::new(Books::new(false));
         books.script(self.script.iter().cloned());
         if self.server == Server::Refuses {
-            let refusing = Refusing::at((Ipv4Addr::LOCALHOST, 0).into(), Arc::clone(&books))?;
+            let refusing = Refusing::at(
+                (Ipv4Addr::LOCALHOST, 0).into(),
+                Arc::clone(&books),
+                Door::Plain,
+            )?;
             let told = timeout(LIMIT, write(refusing.url())).await.ok();
             return Ok(self.observe(told, &books, &Counts::default()));
         }
@@ -123,10 +128,10 @@ impl Scenario {
         let (told, before, billing) = if self.server == Server::AcceptsLate {
             let url = format!("http://{}", listener.local_addr()?);
             let told = timeout(LIMIT, write(url)).await.ok();
-            let billing = Billing::serve(listener, Arc::clone(&books))?;
+            let billing = Billing::serve(listener, Arc::clone(&books), Door::Plain)?;
             (told, Counts::default(), billing)
         } else {
-            let billing = Billing::serve(listener, Arc::clone(&books))?;
+            let billing = Billing::serve(listener, Arc::clone(&books), Door::Plain)?;
             if self.warms_up {
                 // What it is told does not matter: it is there for the connection that it leaves.
                 let _ = timeout(LIMIT, write(billing.url())).await;

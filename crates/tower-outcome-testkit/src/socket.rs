@@ -11,13 +11,17 @@ use tokio::net::TcpStream;
 /// What a connection reads and writes.
 pub(crate) enum Socket {
     Plain(TcpStream),
+    #[cfg(feature = "tls")]
+    Tls(Box<crate::tls_socket::TlsSocket>),
 }
 
 impl Socket {
     /// The transport, to be watched and not to be read.
-    pub(crate) const fn tcp(&self) -> &TcpStream {
+    pub(crate) fn tcp(&self) -> &TcpStream {
         match self {
             Self::Plain(stream) => stream,
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.tcp(),
         }
     }
 
@@ -28,6 +32,8 @@ impl Socket {
                 let peeked = SockRef::from(stream).peek(&mut [MaybeUninit::uninit()]);
                 peeked.is_ok_and(|bytes| bytes > 0)
             }
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.has_bytes(),
         }
     }
 
@@ -35,6 +41,8 @@ impl Socket {
     pub(crate) async fn peek(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.peek(buffer).await,
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.peek(buffer).await,
         }
     }
 
@@ -42,19 +50,16 @@ impl Socket {
     pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.read(buffer).await,
-        }
-    }
-
-    /// Reads bytes that were peeked at.
-    pub(crate) async fn read_exact(&mut self, buffer: &mut [u8]) -> io::Result<()> {
-        match self {
-            Self::Plain(stream) => stream.read_exact(buffer).await.map(drop),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.read(buffer).await,
         }
     }
 
     pub(crate) async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(stream) => stream.write_all(bytes).await,
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.write_all(bytes).await,
         }
     }
 
@@ -62,6 +67,8 @@ impl Socket {
     pub(crate) async fn shutdown(&mut self) -> io::Result<()> {
         match self {
             Self::Plain(stream) => stream.shutdown().await,
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.shutdown().await,
         }
     }
 
