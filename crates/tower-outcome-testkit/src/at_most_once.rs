@@ -13,7 +13,7 @@ use crate::{Report, Scenario, Told};
 /// The server ignores keys, so that everything that is sent twice takes effect twice.
 ///
 /// Some scenarios are silent until the client gives up. **Give it a timeout**, a short one if the
-/// test is to be short; ten of the scenarios last as long as it is. What has told nothing after 30
+/// test is to be short; nine of the scenarios last as long as it is. What has told nothing after 30
 /// seconds fails the test. After each write the server waits for what is still under way: it ends
 /// the connections, carries out what arrives on them until the client has closed them, and counts
 /// that too, for 30 seconds at most. A repeat that the client makes later, over a new connection
