@@ -6,10 +6,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, JoinSet};
 
 use crate::books::Books;
+use crate::listening::Listening;
+use crate::socket::Socket;
 use crate::{Event, LookUp, Received, Refusing, Step, What, h1};
 
 /// A billing service on a loopback port, which does to each write what its script says.
@@ -18,11 +18,8 @@ use crate::{Event, LookUp, Received, Refusing, Step, What, h1};
 /// connections close as soon as that runtime gets to it. See the [crate docs](crate) for what it
 /// understands.
 pub struct Billing {
-    addr: SocketAddr,
     books: Arc<Books>,
-    acceptor: JoinHandle<()>,
-    /// Dropped, it tells the acceptor to end.
-    alive: oneshot::Sender<()>,
+    listening: Listening,
 }
 
 impl Billing {
@@ -51,15 +48,10 @@ impl Billing {
     }
 
     pub(crate) fn serve(listener: TcpListener, books: Arc<Books>) -> io::Result<Self> {
-        let addr = listener.local_addr()?;
-        let (alive, stopped) = oneshot::channel();
-        let acceptor = tokio::spawn(accept(listener, Arc::clone(&books), stopped));
-        Ok(Self {
-            addr,
-            books,
-            acceptor,
-            alive,
-        })
+        let shared = Arc::clone(&books);
+        let serve = move |stream| h1::serve(Socket::Plain(stream), Arc::clone(&shared));
+        let listening = Listening::start(listener, serve)?;
+        Ok(Self { books, listening })
     }
 
     /// Closes the listener and all connections, and refuses every connect from then on.
@@ -70,22 +62,29 @@ impl Billing {
     ///
     /// The operating system does not give the port back.
     pub async fn stop(self) -> io::Result<Refusing> {
-        drop(self.alive);
-        // An error would be a panic of the acceptor, which is as stopped as can be.
-        let _ = self.acceptor.await;
-        Refusing::at(self.addr, self.books)
+        let addr = self.addr();
+        self.listening.stop().await;
+        Refusing::at(addr, self.books)
+    }
+
+    /// Refuses new connections, sends FIN on the open ones as soon as their client pauses, and
+    /// waits until all of them are over. What clients still send until then is served and counted.
+    pub(crate) async fn drain(self) -> Arc<Books> {
+        self.books.close();
+        self.listening.drain().await;
+        self.books
     }
 
     /// Where it listens.
     #[must_use]
     pub const fn addr(&self) -> SocketAddr {
-        self.addr
+        self.listening.addr()
     }
 
     /// `http://127.0.0.1:PORT`
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.addr)
+        format!("http://{}", self.addr())
     }
 
     /// Adds steps to the script. Each write takes the next one when its first byte has come;
@@ -158,28 +157,8 @@ impl Billing {
 impl fmt::Debug for Billing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Billing")
-            .field("addr", &self.addr)
+            .field("addr", &self.addr())
             .field("commits", &self.commits())
             .finish_non_exhaustive()
     }
-}
-
-async fn accept(listener: TcpListener, books: Arc<Books>, mut stopped: oneshot::Receiver<()>) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            biased;
-            _ = &mut stopped => break,
-            Some(_) = connections.join_next() => {}
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    connections.spawn(h1::serve(stream, Arc::clone(&books)));
-                }
-                // No descriptor is free, or the client has gone. Either passes.
-                Err(_) => tokio::task::yield_now().await,
-            },
-        }
-    }
-    drop(listener);
-    connections.shutdown().await;
 }

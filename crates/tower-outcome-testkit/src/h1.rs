@@ -2,26 +2,26 @@
 
 mod body;
 mod head;
-mod line;
+pub(crate) mod raw;
 
 use std::mem;
 use std::sync::Arc;
 
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use crate::books::Books;
-use crate::step::{Extent, Plan, Say, Wait};
+use crate::line::{Line, Reader, Stop};
+use crate::socket::Socket;
+use crate::step::{Extent, First, Plan, Say, Wait};
 use crate::{End, Received, Reply, What};
 
 use self::head::HeadReader;
-use self::line::{Line, Reader, Stop};
 
 /// Serves the connection until either side ends it.
-pub(crate) async fn serve(stream: TcpStream, books: Arc<Books>) {
+pub(crate) async fn serve(socket: Socket, books: Arc<Books>) {
     let (number, step) = books.accept();
     let mut connection = Connection {
-        line: Line::new(stream),
+        line: Line::new(socket, books.closing()),
         books,
         number,
         client_left: false,
@@ -67,7 +67,7 @@ impl Connection {
 
     async fn look_up(&mut self) -> Result<Option<End>, Stop> {
         self.line.allow(None);
-        let request = self.read(Extent::All).await?;
+        let request = self.read(Extent::All, None).await?;
         let reply = self.books.look_up(&request.received);
         if request.received.method == "HEAD" {
             self.note(What::Answered {
@@ -81,7 +81,16 @@ impl Connection {
     }
 
     async fn write(&mut self, plan: Plan) -> Result<Option<End>, Stop> {
-        let request = self.read_within(plan.read).await?;
+        let early = match plan.first {
+            First::Answer(reply) => Some(reply),
+            First::HalfClose => {
+                self.note(What::Closed);
+                self.line.finish().await?;
+                None
+            }
+            First::Nothing => None,
+        };
+        let request = self.read_within(plan.read, early).await?;
         let releases = self.books.releases();
         let result = match &request {
             Some(request) if plan.commit => Some(self.books.commit(&request.received)),
@@ -91,26 +100,35 @@ impl Connection {
             self.hold(wait, releases).await;
         }
         match (plan.say, result) {
+            (Say::Around { before, after }, Some(result)) => {
+                self.send_part(&before).await?;
+                self.answer(&result).await?;
+                self.send_part(&after).await?;
+            }
             (Say::Bytes(bytes), _) => self.send_part(&bytes).await?,
             (Say::Part(bytes), Some(result)) => {
                 let answer = result.bytes();
                 self.send_part(&answer[..bytes.min(answer.len())]).await?;
             }
             (Say::Reply(reply), _) | (Say::Result, Some(reply)) => self.answer(&reply).await?,
-            (Say::Nothing, _) | (Say::Part(_) | Say::Result, None) => {}
+            (Say::Nothing, _) | (Say::Around { .. } | Say::Part(_) | Say::Result, None) => {}
         }
         let last = request.is_none_or(|request| request.last);
         Ok(plan.end.or(last.then_some(End::Close)))
     }
 
     /// Reads a request as far as the step goes; `None` if it had to stop in the middle.
-    async fn read_within(&mut self, extent: Extent) -> Result<Option<Request>, Stop> {
+    async fn read_within(
+        &mut self,
+        extent: Extent,
+        early: Option<Reply>,
+    ) -> Result<Option<Request>, Stop> {
         let Extent::Bytes(bytes) = extent else {
             self.line.allow(None);
-            return self.read(extent).await.map(Some);
+            return self.read(extent, early).await.map(Some);
         };
         self.line.allow(Some(bytes));
-        match self.read(extent).await {
+        match self.read(extent, early).await {
             Err(Stop::Allowance) => {
                 self.note(What::Stopped { bytes });
                 Ok(None)
@@ -119,7 +137,8 @@ impl Connection {
         }
     }
 
-    async fn read(&mut self, extent: Extent) -> Result<Request, Stop> {
+    /// Reads a request; between head and body goes what is to be said early.
+    async fn read(&mut self, extent: Extent, early: Option<Reply>) -> Result<Request, Stop> {
         let mut reader = HeadReader::default();
         self.line.fill(&mut reader).await?;
         let head = reader.parse()?;
@@ -142,7 +161,10 @@ impl Connection {
         }
         let received = &mut request.received;
         let expects = received.header("expect");
-        if !body.is_complete() && expects.is_some_and(|it| it.eq_ignore_ascii_case("100-continue"))
+        if let Some(early) = early {
+            self.answer(&early).await?;
+        } else if !body.is_complete()
+            && expects.is_some_and(|it| it.eq_ignore_ascii_case("100-continue"))
         {
             self.send_part(CONTINUE).await?;
         }
@@ -157,10 +179,14 @@ impl Connection {
     /// its own side only.
     async fn hold(&mut self, wait: Wait, mut releases: watch::Receiver<usize>) {
         self.note(What::Holding);
+        let mut closing = self.books.closing();
         let over = async {
             match wait {
-                // Cannot fail: the sender lives in the books.
-                Wait::Release => drop(releases.changed().await),
+                // Neither can fail: the senders live in the books.
+                Wait::Release => tokio::select! {
+                    _ = releases.changed() => {}
+                    _ = closing.wait_for(|closing| *closing) => {}
+                },
                 Wait::Time(time) => tokio::time::sleep(time).await,
             }
         };
@@ -189,6 +215,9 @@ impl Connection {
     }
 
     async fn send_part(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         self.note(What::Sent { bytes: bytes.len() });
         self.line.send(bytes).await
     }
@@ -196,7 +225,9 @@ impl Connection {
     async fn end(mut self, end: End) {
         match end {
             End::Close => {
-                self.note(What::Closed);
+                if !self.line.is_finished() {
+                    self.note(What::Closed);
+                }
                 let left = self.line.close().await;
                 self.note_left(&left);
             }

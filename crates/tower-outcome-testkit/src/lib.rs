@@ -42,23 +42,36 @@
 //! # }
 //! ```
 
+mod at_most_once;
 mod billing;
 mod books;
+mod broken_tls;
 mod h1;
+mod line;
+mod listening;
 mod query;
 mod received;
 mod refunds;
 mod refusing;
+mod replaying_proxy;
 mod reply;
+mod report;
+mod scenario;
+mod socket;
 mod step;
 mod timeline;
 mod unreachable;
 
+pub use self::at_most_once::{assert_at_most_once, at_most_once};
 pub use self::billing::Billing;
+pub use self::broken_tls::{BrokenTls, TlsFault};
 pub use self::received::Received;
 pub use self::refunds::LookUp;
 pub use self::refusing::Refusing;
+pub use self::replaying_proxy::{Relay, ReplayingProxy};
 pub use self::reply::Reply;
+pub use self::report::{Observation, Report, Told};
+pub use self::scenario::{Scenario, Server};
 pub use self::step::{End, Step};
 pub use self::timeline::{Event, What};
 pub use self::unreachable::Unreachable;

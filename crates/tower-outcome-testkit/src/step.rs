@@ -19,9 +19,20 @@ pub enum Step {
     /// Commits, answers 201 in full, and ends the connection, as a server does with a connection
     /// that the client takes for idle.
     AnswerThen(End),
-    /// Reads the request in full, commits nothing and answers this.
+    /// Commits, answers 201 in full, sends these bytes behind it, and ends the connection. A 408
+    /// there is what a server says to a connection that was idle for too long (RFC 9110 section
+    /// 15.5.9), and what a client may take for the answer to its next request.
+    AnswerThenSend {
+        /// Sent as they are.
+        bytes: Vec<u8>,
+        /// What follows them.
+        end: End,
+    },
+    /// Reads the request in full, commits nothing and answers this. Of a status below 200 it is an
+    /// interim answer, and silence.
     AnswerWith(Reply),
-    /// Commits and answers this, a gateway's 503 for instance.
+    /// Commits and answers this, a gateway's 503 for instance. Of a status below 200 it is an interim
+    /// answer, and silence.
     CommitThenAnswerWith(Reply),
     /// Commits and closes the connection without an answer.
     CommitThenClose,
@@ -45,6 +56,9 @@ pub enum Step {
         /// What follows it.
         end: End,
     },
+    /// Answers this after the head, reads the body all the same, and commits. The connection stays
+    /// open for further requests.
+    EarlyAnswerThenCommit(Reply),
     /// Commits, sends that many bytes of the 201, and ends the connection.
     HalfAnswer {
         /// How many bytes of the answer, counted from the start of its head.
@@ -52,6 +66,14 @@ pub enum Step {
         /// What follows them.
         end: End,
     },
+    /// Sends FIN before it has read anything, then reads a request in full and commits.
+    ///
+    /// Acts as soon as a connection is accepted, like [`StopAfter`](Self::StopAfter) with no bytes.
+    HalfCloseThenCommit,
+    /// Does as [`HalfCloseThenCommit`](Self::HalfCloseThenCommit) and commits nothing.
+    HalfCloseThenRead,
+    /// Commits, sends this interim answer (a status of 1xx), and then the 201.
+    InterimThenAnswer(Reply),
     /// Reads the request in full, commits nothing and never answers.
     ReadAllThenSilence,
     /// Reads the head and not one byte of the body, commits nothing and never answers.
@@ -94,12 +116,23 @@ pub enum End {
 /// A step in the order in which a connection carries it out.
 #[derive(Debug)]
 pub(crate) struct Plan {
+    pub(crate) first: First,
     pub(crate) read: Extent,
     pub(crate) commit: bool,
     pub(crate) wait: Option<Wait>,
     pub(crate) say: Say,
     /// `None` keeps the connection for further requests.
     pub(crate) end: Option<End>,
+}
+
+/// What happens before the request is read in full.
+#[derive(Debug)]
+pub(crate) enum First {
+    /// Comes between head and body.
+    Answer(Reply),
+    /// Comes before everything.
+    HalfClose,
+    Nothing,
 }
 
 /// How much of the request is read.
@@ -119,6 +152,11 @@ pub(crate) enum Wait {
 
 #[derive(Debug)]
 pub(crate) enum Say {
+    /// The answer that the commit gave, between other bytes.
+    Around {
+        before: Vec<u8>,
+        after: Vec<u8>,
+    },
     Bytes(Vec<u8>),
     Nothing,
     /// That many bytes of the answer that the commit gave.
@@ -133,7 +171,10 @@ impl Step {
     pub(crate) fn acts_on_accept(&self) -> bool {
         matches!(
             self,
-            Self::SpeakFirst { .. } | Self::StopAfter { bytes: 0, .. }
+            Self::HalfCloseThenCommit
+                | Self::HalfCloseThenRead
+                | Self::SpeakFirst { .. }
+                | Self::StopAfter { bytes: 0, .. }
         )
     }
 
@@ -145,6 +186,13 @@ impl Step {
                 ..Plan::commit(Say::Result, None)
             },
             Self::AnswerThen(end) => Plan::commit(Say::Result, Some(end)),
+            Self::AnswerThenSend { bytes, end } => {
+                let say = Say::Around {
+                    before: Vec::new(),
+                    after: bytes,
+                };
+                Plan::commit(say, Some(end))
+            }
             Self::AnswerWith(reply) => Plan::ignore(Extent::All, Say::Reply(reply), None),
             Self::CommitThenAnswerWith(reply) => Plan::commit(Say::Reply(reply), None),
             Self::CommitThenClose => Plan::commit(Say::Nothing, Some(End::Close)),
@@ -158,7 +206,26 @@ impl Step {
             Self::EarlyAnswer { reply, end } => {
                 Plan::ignore(Extent::Head, Say::Reply(reply), Some(end))
             }
+            Self::EarlyAnswerThenCommit(reply) => Plan {
+                first: First::Answer(reply),
+                ..Plan::commit(Say::Nothing, None)
+            },
             Self::HalfAnswer { bytes, end } => Plan::commit(Say::Part(bytes), Some(end)),
+            Self::HalfCloseThenCommit => Plan {
+                first: First::HalfClose,
+                ..Plan::commit(Say::Nothing, Some(End::Close))
+            },
+            Self::HalfCloseThenRead => Plan {
+                first: First::HalfClose,
+                ..Plan::ignore(Extent::All, Say::Nothing, Some(End::Close))
+            },
+            Self::InterimThenAnswer(interim) => {
+                let say = Say::Around {
+                    before: interim.bytes(),
+                    after: Vec::new(),
+                };
+                Plan::commit(say, None)
+            }
             Self::ReadAllThenSilence => Plan::ignore(Extent::All, Say::Nothing, Some(End::Hold)),
             Self::ReadHeadThenSilence => Plan::ignore(Extent::Head, Say::Nothing, Some(End::Hold)),
             Self::SpeakFirst { bytes, end } => {
@@ -174,6 +241,7 @@ impl Step {
 impl Plan {
     const fn commit(say: Say, end: Option<End>) -> Self {
         Self {
+            first: First::Nothing,
             read: Extent::All,
             commit: true,
             wait: None,
@@ -184,6 +252,7 @@ impl Plan {
 
     const fn ignore(read: Extent, say: Say, end: Option<End>) -> Self {
         Self {
+            first: First::Nothing,
             read,
             commit: false,
             wait: None,

@@ -1,7 +1,7 @@
 //! The head of a request.
 
 use super::body::BodyReader;
-use super::line::{Reader, Stop};
+use crate::line::{Reader, Stop};
 
 /// Reads up to and with the empty line.
 #[derive(Default)]

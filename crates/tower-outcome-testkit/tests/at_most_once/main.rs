@@ -1,0 +1,5 @@
+//! Client stacks are told apart by what they do when something goes wrong.
+
+mod clients;
+mod scenarios;
+mod verdicts;
