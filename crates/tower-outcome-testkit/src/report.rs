@@ -54,6 +54,22 @@ pub struct Report {
 }
 
 impl Observation {
+    /// What came of a write that was made by other means.
+    #[must_use]
+    pub const fn new(
+        scenario: &'static str,
+        told: Option<Told>,
+        commits: usize,
+        requests: usize,
+    ) -> Self {
+        Self {
+            scenario,
+            told,
+            commits,
+            requests,
+        }
+    }
+
     /// Whether the write took effect more than once.
     #[must_use]
     pub const fn is_double_commit(&self) -> bool {
