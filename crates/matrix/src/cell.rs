@@ -26,7 +26,7 @@ pub struct Cell {
 ///
 /// The operating system gives no port.
 pub async fn run(row: &Row, client: &Client) -> io::Result<Cell> {
-    let write = (client.make)();
+    let write = (client.make)(row.patience());
     Ok(Cell {
         row: row.name,
         client: client.name,
@@ -79,6 +79,12 @@ impl Cell {
     #[must_use]
     pub fn is_proved_failed(&self) -> bool {
         self.seen.told == Some(Told::Failed) && !self.is_false_failed()
+    }
+
+    /// What the client can know depends on who was faster.
+    #[must_use]
+    pub fn is_raced(&self) -> bool {
+        self.truth == Truth::Raced
     }
 
     fn is_unknown(&self) -> bool {

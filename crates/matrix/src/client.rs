@@ -3,6 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tower_outcome_testkit::Told;
 
@@ -15,6 +16,8 @@ pub enum Protocol {
     Http1,
     /// HTTP/2 with prior knowledge.
     Http2,
+    /// HTTP/1.1 or HTTP/2 over TLS.
+    Https,
 }
 
 /// Makes one write to a server and tells what it believes then.
@@ -27,13 +30,13 @@ pub struct Client {
     pub name: &'static str,
     /// What it speaks.
     pub protocol: Protocol,
-    /// A fresh client, with connections of its own.
-    pub make: fn() -> Write,
+    /// A fresh client, with connections of its own, that gives up after this time.
+    pub make: fn(Duration) -> Write,
 }
 
 impl Client {
     /// A way to make writes.
-    pub const fn new(name: &'static str, protocol: Protocol, make: fn() -> Write) -> Self {
+    pub const fn new(name: &'static str, protocol: Protocol, make: fn(Duration) -> Write) -> Self {
         Self {
             name,
             protocol,

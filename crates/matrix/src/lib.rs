@@ -14,6 +14,10 @@
 //! # Ok(()) }
 //! ```
 
+use std::time::Duration;
+
+use tower_outcome_testkit::TlsFault;
+
 mod cell;
 mod client;
 mod ours;
@@ -23,7 +27,7 @@ mod tally;
 
 pub use cell::{Cell, run};
 pub use client::{Client, Protocol, Write};
-pub use ours::{DEADLINE, ours};
+pub use ours::ours;
 pub use rows::rows;
 pub use staging::Staging;
 pub use tally::Tally;
@@ -40,6 +44,29 @@ pub struct Row {
     /// What can be known.
     pub truth: Truth,
 }
+
+impl Row {
+    /// After what time a client gives up: soon where it is the only one who can end the call, and
+    /// late where a busy machine must not end it first.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        let silent = match &self.staging {
+            Staging::BrokenTls(fault) => *fault == TlsFault::Silence,
+            Staging::Hangs | Staging::NoStream => true,
+            Staging::Nowhere | Staging::IdleEnd(_) | Staging::OneStream(_) => false,
+            Staging::Scripted(_) => SILENT.iter().any(|word| self.name.contains(word)),
+        };
+        Duration::from_millis(if silent { 300 } else { 10_000 })
+    }
+}
+
+/// What the names of the scenarios say in which the server leaves the end to the client.
+const SILENT: [&str; 4] = [
+    "is silent",
+    "once the write has ended",
+    "forgets",
+    "half-closes",
+];
 
 /// What can be known of a write that met a fault.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

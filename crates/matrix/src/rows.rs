@@ -1,9 +1,11 @@
 //! The faults.
 
-use tower_outcome_testkit::{End, Scenario};
+use tower_outcome_testkit::{End, Scenario, TlsFault};
 
-use crate::Protocol::{Grpc, Http1, Http2};
+use crate::Protocol::{Grpc, Http1, Http2, Https};
 use crate::{Protocol, Row, Staging, Truth};
+
+mod http2;
 
 /// Every fault.
 #[must_use]
@@ -27,7 +29,25 @@ pub fn rows() -> Vec<Row> {
         ),
     ];
     rows.extend(Scenario::all().into_iter().filter_map(scripted));
+    rows.extend(http2::rows());
+    rows.extend(handshakes());
     rows
+}
+
+/// No request leaves before the handshake is over.
+fn handshakes() -> [Row; 4] {
+    let row = |name, fault| Row {
+        name,
+        protocols: &[Https],
+        staging: Staging::BrokenTls(fault),
+        truth: Truth::Proven,
+    };
+    [
+        row("closes after the ClientHello", TlsFault::Close),
+        row("answers the ClientHello with garbage", TlsFault::Garbage),
+        row("resets after the ClientHello", TlsFault::Reset),
+        row("is silent after the ClientHello", TlsFault::Silence),
+    ]
 }
 
 fn scripted(scenario: Scenario) -> Option<Row> {
