@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["test"] => test::run(),
+        ["test", arguments @ ..] => test::run(arguments),
         ["cases", kind, file] => cases::run(kind, file.as_ref()),
         _ => {
             eprint!("{USAGE}");
@@ -21,7 +21,8 @@ fn main() -> ExitCode {
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test               run every test and every example in the documentation
+  test [ARGUMENTS]   run every test and every example in the documentation, or what `cargo test`
+                     runs with ARGUMENTS, beside private servers (PostgreSQL) that they need
   cases KIND FILE    run a file of cases, one JSON object a line, and list each miss
                      (KIND: keys, replies, sf)
 ";

@@ -2,11 +2,28 @@
 
 use std::process::{Command, ExitCode};
 
-/// Runs the tests of the whole workspace, documentation included.
-pub(crate) fn run() -> ExitCode {
+use xtask::servers::{Postgres, Server};
+
+/// Runs `cargo test` with `arguments`, or all tests of the workspace, beside the servers that they
+/// need. The servers stop when the tests have ended, however they end.
+pub(crate) fn run(arguments: &[&str]) -> ExitCode {
+    let postgres = match Postgres::start() {
+        Ok(postgres) => postgres,
+        Err(reason) => {
+            eprintln!("xtask: {reason}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let arguments = if arguments.is_empty() {
+        EVERYTHING
+    } else {
+        arguments
+    };
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["test", "--workspace", "--all-features", "--no-fail-fast"])
+        .arg("test")
+        .args(arguments)
+        .env(Postgres::VARIABLE, postgres.url())
         .status();
     match status {
         Ok(status) if status.success() => ExitCode::SUCCESS,
@@ -17,3 +34,5 @@ pub(crate) fn run() -> ExitCode {
         }
     }
 }
+
+const EVERYTHING: &[&str] = &["--workspace", "--all-features", "--no-fail-fast"];

@@ -1,0 +1,112 @@
+//! Sessions with the database: opened, checked, set up, and opened again once they are lost.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
+use tokio_postgres::{Client, Config, Error, Socket, Statement};
+
+use crate::clock::Clock;
+use crate::fault::{Fault, Refusal};
+use crate::rows;
+use crate::schema::Schema;
+
+/// Opens sessions for one ledger.
+pub(crate) struct Sessions {
+    connect: Connect,
+    schema: Schema,
+    clock: Arc<Clock>,
+    /// [`rows::EXCHANGE`] for this schema.
+    pub(crate) exchange: String,
+}
+
+type Connect = Box<dyn Fn() -> Connecting + Send + Sync>;
+
+type Connecting = Pin<Box<dyn Future<Output = Result<Client, Error>> + Send>>;
+
+impl Sessions {
+    pub(crate) fn new<T>(config: Config, tls: T, schema: Schema, clock: Arc<Clock>) -> Self
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send + 'static,
+        T::TlsConnect: Send,
+        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    {
+        let connect = move || -> Connecting {
+            let (config, tls) = (config.clone(), tls.clone());
+            Box::pin(async move {
+                let (client, connection) = config.connect(tls).await?;
+                // Ends when the client is dropped; its error is told to whoever asks the client.
+                tokio::spawn(connection);
+                Ok(client)
+            })
+        };
+        Self {
+            connect: Box::new(connect),
+            exchange: schema.statement(rows::EXCHANGE),
+            schema,
+            clock,
+        }
+    }
+
+    /// Opens a session, with the tables made and looked at.
+    pub(crate) async fn open(&self) -> Result<Session, Refusal> {
+        let mut client = (self.connect)().await?;
+        let time = self.schema.ensure(&mut client).await?;
+        self.clock.see(time);
+        client.batch_execute(SETUP).await?;
+        let rows = client.prepare(&self.exchange).await?;
+        Ok(Session { client, rows })
+    }
+
+    pub(crate) fn statement(&self, text: &str) -> String {
+        self.schema.statement(text)
+    }
+}
+
+/// A session that is ready for use.
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    /// [`rows::EXCHANGE`].
+    pub(crate) rows: Statement,
+}
+
+/// At most one session, opened when it is needed.
+pub(crate) struct Line {
+    pub(crate) sessions: Arc<Sessions>,
+    session: Option<Session>,
+}
+
+impl Line {
+    pub(crate) const fn new(sessions: Arc<Sessions>, session: Option<Session>) -> Self {
+        Self { sessions, session }
+    }
+
+    /// A session that was alive when it was last looked at.
+    pub(crate) async fn session(&mut self) -> Result<&Session, Fault> {
+        let living = self.session.take().filter(|it| !it.client.is_closed());
+        let session = match living {
+            Some(session) => session,
+            None => self.sessions.open().await.map_err(Refusal::into_fault)?,
+        };
+        Ok(self.session.insert(session))
+    }
+
+    /// Has the next one who asks open another session.
+    pub(crate) fn hang_up(&mut self) {
+        self.session = None;
+    }
+}
+
+/// Each statement is a transaction of its own, on the disk before it is answered, and waits for
+/// nobody for long. Rows are looked up by their key whatever the planner believes of a young table.
+const SETUP: &str = "
+    SET default_transaction_isolation = 'read committed';
+    SELECT set_config('synchronous_commit', 'on', false)
+        WHERE current_setting('synchronous_commit') = 'off';
+    SET lock_timeout = '250ms';
+    SET statement_timeout = '10s';
+    SET enable_seqscan = off;
+    SET plan_cache_mode = force_generic_plan;
+";

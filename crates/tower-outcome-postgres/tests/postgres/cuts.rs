@@ -1,0 +1,55 @@
+use std::error::Error as _;
+
+use tower_outcome_core::Code;
+use tower_outcome_core::ledger::{Answer, Ledger, LedgerError, State};
+
+use crate::proxy::{Cut, Proxy};
+use crate::support::{Place, claim, granted, key};
+
+#[tokio::test]
+async fn a_change_whose_answer_is_lost_says_that_it_may_have_taken_effect() {
+    let mut place = Place::new();
+    let (proxy, url) = Proxy::start(&place.url).await;
+    place.url = url;
+    let ledger = place.ledger().await;
+    granted(&ledger, 1).await;
+
+    proxy.cut(Cut::Answer);
+    let lost = ledger.apply(&key(2), claim(2)).await.unwrap_err();
+    assert!(may_have_taken_effect(&lost), "{lost:?}");
+    assert_eq!(lost.code(), Code::StoreUnavailable);
+    // The next question is asked over another connection, and the change is there.
+    let entry = ledger.read(&key(2)).await.unwrap().unwrap();
+    assert_eq!((entry.state, entry.epoch), (State::Claimed, 1));
+}
+
+#[tokio::test]
+async fn wherever_a_request_is_cut_the_change_is_made_once_or_not_at_all() {
+    let mut place = Place::new();
+    let (proxy, url) = Proxy::start(&place.url).await;
+    place.url = url;
+    let ledger = place.ledger().await;
+    let watcher = place.ledger().await;
+    // Steps that share no factor with the protocol's fields, so as to hit all kinds of bytes.
+    for (order, after) in (0..).zip((0..).step_by(13)) {
+        // Has the connection open, so that the cut hits the claim.
+        ledger.read(&key(order)).await.unwrap();
+        proxy.cut(Cut::Request(after));
+        let claimed = ledger.apply(&key(order), claim(order)).await;
+        if !proxy.has_cut() {
+            assert!(matches!(claimed, Ok(Answer::Granted(_))));
+            assert!(order > 20, "the request is longer than that");
+            return;
+        }
+        let lost = claimed.unwrap_err();
+        assert!(may_have_taken_effect(&lost), "{lost:?}");
+        let entry = watcher.read(&key(order)).await.unwrap();
+        assert_eq!(entry, None, "a request without its end does nothing");
+        granted(&ledger, order).await;
+    }
+}
+
+fn may_have_taken_effect(error: &LedgerError) -> bool {
+    let source = error.source().unwrap().to_string();
+    source.contains("may have taken effect")
+}

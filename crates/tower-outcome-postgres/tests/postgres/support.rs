@@ -1,0 +1,92 @@
+//! A schema of its own for every test, and the one write that all of them make.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use tower_outcome_core::Intent;
+use tower_outcome_core::ledger::{
+    Answer, Claim, EntryKey, Event, Grant, Ledger, Owner, WriteRecord,
+};
+use tower_outcome_postgres::tokio_postgres::{Client, NoTls};
+use tower_outcome_postgres::{PostgresLedger, Settings, tokio_postgres};
+use xtask::servers::{Postgres, Server as _};
+
+/// A schema that no other test uses, in the database of the test server or of another one.
+pub(crate) struct Place {
+    pub(crate) url: String,
+    pub(crate) schema: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let url = std::env::var(Postgres::VARIABLE).unwrap_or_else(|_| {
+            panic!(
+                "{} is not set: these tests need a PostgreSQL server, which `cargo xtask test` \
+                 starts for them",
+                Postgres::VARIABLE
+            )
+        });
+        Self::at(url)
+    }
+
+    pub(crate) fn at(url: String) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let schema = format!("ledger_{}_{number}", std::process::id());
+        Self { url, schema }
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        Settings::new(&self.url).unwrap().with_schema(&self.schema)
+    }
+
+    pub(crate) async fn ledger(&self) -> PostgresLedger {
+        self.settings().connect().await.unwrap()
+    }
+
+    /// A client without a ledger, whose statements find the ledger's tables.
+    pub(crate) async fn client(&self) -> Client {
+        let (client, connection) = tokio_postgres::connect(&self.url, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        let path = format!("SET search_path = {}", self.schema);
+        client.batch_execute(&path).await.unwrap();
+        client
+    }
+}
+
+pub(crate) fn intent(order: u32) -> Intent {
+    Intent::new("acme", "refund", &json!({ "order": order })).unwrap()
+}
+
+pub(crate) fn key(order: u32) -> EntryKey {
+    EntryKey::of(&intent(order))
+}
+
+pub(crate) fn claim(order: u32) -> Event {
+    Event::Claim(Claim::new(&intent(order), Owner::random(), LEASE))
+}
+
+pub(crate) fn send(epoch: u64) -> Event {
+    Event::Send {
+        epoch,
+        write: WriteRecord {
+            label: "refund".into(),
+            route: "POST api.example/refunds".into(),
+            wire_key: "k-1".into(),
+            only: true,
+            reference: None,
+        },
+        lease: LEASE,
+        sends_for: LEASE,
+    }
+}
+
+pub(crate) async fn granted(ledger: &PostgresLedger, order: u32) -> Grant {
+    match ledger.apply(&key(order), claim(order)).await.unwrap() {
+        Answer::Granted(grant) => grant,
+        other => panic!("not granted: {other:?}"),
+    }
+}
+
+const LEASE: Duration = Duration::from_hours(1);

@@ -1,0 +1,110 @@
+use tower_outcome_core::Code;
+use tower_outcome_core::ledger::{Answer, Ending, Event, Ledger, State};
+
+use crate::support::{Place, claim, granted, key};
+
+#[tokio::test]
+async fn a_row_of_ones_own_and_the_entry_change_together_or_not_at_all() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let mut client = place.client().await;
+    client
+        .batch_execute("CREATE TABLE refunds (order_id int4)")
+        .await
+        .unwrap();
+    for (order, commits) in [(1, true), (2, false)] {
+        let grant = granted(&ledger, order).await;
+        let transaction = client.transaction().await.unwrap();
+        let insert = format!("INSERT INTO refunds VALUES ({order})");
+        transaction.batch_execute(&insert).await.unwrap();
+        let ended = ledger
+            .apply_in(&transaction, &key(order), done(grant.epoch))
+            .await;
+        assert_eq!(ended.unwrap(), Answer::Applied);
+        // Nobody else sees it yet.
+        let before = ledger.read(&key(order)).await.unwrap().unwrap();
+        assert_eq!(before.state, State::Claimed);
+        if commits {
+            transaction.commit().await.unwrap();
+        } else {
+            transaction.rollback().await.unwrap();
+        }
+        let rows = format!("SELECT count(*) FROM refunds WHERE order_id = {order}");
+        let rows: i64 = client.query_one(&rows, &[]).await.unwrap().get(0);
+        assert_eq!(rows, i64::from(commits));
+        let entry = ledger.read(&key(order)).await.unwrap().unwrap();
+        let expected = if commits { State::Done } else { State::Claimed };
+        assert_eq!(entry.state, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_fenced_event_leaves_the_transaction_as_it_was() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let mut client = place.client().await;
+    let grant = granted(&ledger, 1).await;
+    let transaction = client.transaction().await.unwrap();
+    let stale = Event::Release {
+        epoch: grant.epoch + 1,
+        code: Code::NotSent,
+    };
+    let fenced = ledger.apply_in(&transaction, &key(1), stale).await;
+    assert!(fenced.unwrap_err().is_fenced());
+    let ended = ledger
+        .apply_in(&transaction, &key(1), done(grant.epoch))
+        .await;
+    assert_eq!(ended.unwrap(), Answer::Applied);
+    transaction.commit().await.unwrap();
+    let entry = ledger.read(&key(1)).await.unwrap().unwrap();
+    assert_eq!(entry.state, State::Done);
+}
+
+#[tokio::test]
+async fn a_claim_inside_a_transaction_meets_every_other_claim() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let (mut one, mut other) = (place.client().await, place.client().await);
+    let first = one.transaction().await.unwrap();
+    let second = other.transaction().await.unwrap();
+    let granted = ledger.apply_in(&first, &key(1), claim(1)).await.unwrap();
+    assert!(matches!(granted, Answer::Granted(_)));
+    // The second waits for the first one's end.
+    let (one, two) = (key(1), key(1));
+    let (met, committed) = tokio::join!(ledger.apply_in(&second, &one, claim(1)), first.commit(),);
+    committed.unwrap();
+    assert_eq!(met.unwrap(), Answer::InProgress);
+    assert_eq!(
+        ledger.apply(&two, claim(1)).await.unwrap(),
+        Answer::InProgress
+    );
+}
+
+#[tokio::test]
+async fn an_entry_that_a_transaction_holds_does_not_keep_the_others_waiting() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let mut client = place.client().await;
+    let holder = client.transaction().await.unwrap();
+    ledger.apply_in(&holder, &key(1), claim(1)).await.unwrap();
+    let keys = [key(0), key(1), key(2)];
+    let (before, held, after) = tokio::join!(
+        ledger.apply(&keys[0], claim(0)),
+        ledger.apply(&keys[1], claim(1)),
+        ledger.apply(&keys[2], claim(2)),
+    );
+    assert!(matches!(before.unwrap(), Answer::Granted(_)));
+    assert!(matches!(after.unwrap(), Answer::Granted(_)));
+    let held = held.unwrap_err();
+    assert!(!held.is_fenced());
+    assert_eq!(held.code(), Code::StoreUnavailable);
+    holder.rollback().await.unwrap();
+    granted(&ledger, 1).await;
+}
+
+fn done(epoch: u64) -> Event {
+    let code = Code::Done;
+    let result = None;
+    let ending = Ending::Done { code, result };
+    Event::Settle { epoch, ending }
+}

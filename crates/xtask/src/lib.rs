@@ -1,0 +1,3 @@
+//! What the project's tests and examples share with its commands: private servers.
+
+pub mod servers;
