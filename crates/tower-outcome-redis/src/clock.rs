@@ -1,0 +1,48 @@
+//! What time it is for a lease.
+//!
+//! The server's clock is the one that all processes share. It comes with every answer of the script
+//! and with every new connection; in between it is counted on by the process's own steady clock. So
+//! processes agree to within a round trip, however wrong the clocks of their machines are.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tower_outcome_core::ledger::Timestamp;
+
+/// Tells the time, from any task.
+pub(crate) enum Clock {
+    /// As a test gives it.
+    Given(Box<dyn Fn() -> Timestamp + Send + Sync>),
+    /// The server's, as of its last answer.
+    Shared(Mutex<Option<(Instant, Timestamp)>>),
+}
+
+impl Clock {
+    pub(crate) fn now(&self) -> Timestamp {
+        match self {
+            Self::Given(clock) => clock(),
+            Self::Shared(seen) => {
+                let seen = *seen.lock().unwrap_or_else(PoisonError::into_inner);
+                // Every connection begins with the time, so that nobody asks before the first one.
+                seen.map_or_else(Timestamp::now, |(at, time)| time.after(at.elapsed()))
+            }
+        }
+    }
+
+    /// Takes the server's time down.
+    pub(crate) fn see(&self, (seconds, microseconds): (u64, u64)) {
+        if let Self::Shared(seen) = self {
+            let time = Timestamp(0)
+                .after(Duration::from_secs(seconds))
+                .after(Duration::from_micros(microseconds));
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            *seen = Some((Instant::now(), time));
+        }
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::Shared(Mutex::default())
+    }
+}

@@ -1,0 +1,12 @@
+//! The ledger on a real server, seen from outside. `cargo xtask test` starts one.
+
+mod counts;
+mod crashes;
+mod cuts;
+mod losses;
+mod processes;
+mod retention;
+mod rows;
+mod rules;
+mod start;
+mod support;
