@@ -10,7 +10,11 @@
 -- what it no longer needs goes after it.
 local found = redis.call('GET', KEYS[1])
 local time = redis.call('TIME')
-if (found and string.sub(found, 1, 48) or '') ~= ARGV[1] then
+local same = not found
+if ARGV[1] ~= '' then
+  same = found and string.sub(found, 1, 48) == ARGV[1]
+end
+if not same then
   return {0, time[1], time[2], found, redis.call('GET', KEYS[2])}
 end
 

@@ -53,7 +53,7 @@
 //!
 //! ```text
 //! ~{tower-outcome}:* +set +get +mget +del +zadd +zrem +zrange +evalsha +script|load +time +info
-//!                    +config|get +hello +client|setinfo
+//!                    +config|get +hello
 //! ```
 //!
 //! All keys carry the prefix as their hash tag: a proxy that spreads keys over servers keeps one

@@ -1,5 +1,7 @@
 //! Whether a server can keep a ledger, and how well it keeps what it has.
 
+use std::collections::HashMap;
+
 use redis::aio::MultiplexedConnection;
 
 use crate::fault::{Refusal, TOO_OLD};
@@ -43,8 +45,8 @@ pub(crate) async fn check(
         .arg("appendfsync")
         .query_async(connection)
         .await;
-    let flush: Vec<String> = flush.unwrap_or_default();
-    let persistence = match flush.get(1).map(String::as_str) {
+    let flush: HashMap<String, String> = flush.unwrap_or_default();
+    let persistence = match flush.get("appendfsync").map(String::as_str) {
         Some("always") => Persistence::EveryWrite,
         Some("everysec") => Persistence::EverySecond,
         Some("no") => Persistence::System,

@@ -66,9 +66,9 @@ async fn a_lost_claim_that_another_process_has_by_now_takes_proof_and_nothing_el
 #[tokio::test]
 async fn a_row_that_cannot_be_read_back_is_left_alone() {
     let place = Place::new();
-    let ledger = place.ledger().await;
     let mut client = place.client().await;
-    granted(&ledger, 1).await;
+    granted(&place.ledger().await, 1).await;
+    let ledger = place.ledger().await;
     let row: String = client.ask(&["GET", &place.entry(1)]).await;
     for damaged in [
         String::new(),

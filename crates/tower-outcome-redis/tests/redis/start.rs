@@ -143,4 +143,4 @@ fn refused(error: &LedgerError, because: &str) {
 
 /// As they stand in the documentation of the crate.
 const RIGHTS: &str = "+set +get +mget +del +zadd +zrem +zrange +evalsha +script|load +time +info \
-     +config|get +hello +client|setinfo";
+     +config|get +hello";
