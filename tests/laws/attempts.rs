@@ -35,7 +35,8 @@ async fn law_3_a_refused_connect_after_a_503_is_unknown() {
         signal.go();
         (call, refusing)
     };
-    let (verdict, (call, _refusing)) = tokio::join!(client.send(write(&url).with_intent(intent())), stop);
+    let (verdict, (call, _refusing)) =
+        tokio::join!(client.send(write(&url).with_intent(intent())), stop);
     assert_eq!(call.attempts(), 2);
     assert_eq!(call.last(), Some(Code::ConnectFailed));
     assert_eq!(verdict.outcome(), Outcome::Unknown);

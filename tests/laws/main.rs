@@ -11,6 +11,7 @@
 
 mod attempts;
 mod cancellation;
+mod foreign;
 mod gate;
 mod keys;
 mod repeats;

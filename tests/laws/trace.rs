@@ -1,35 +1,41 @@
 //! Everything that our crates say to `tracing`, as text.
 
+use std::cell::RefCell;
 use std::fmt::{Debug, Write as _};
-use std::sync::{Arc, Mutex};
+use std::sync::Once;
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Metadata, Subscriber};
 
-/// Takes down what is said on this thread while it lives.
-pub(crate) struct Trace {
-    text: Arc<Mutex<String>>,
-    _guard: DefaultGuard,
+thread_local! {
+    static HEARD: RefCell<String> = const { RefCell::new(String::new()) };
 }
+
+/// Takes down what is said on this thread from its start on.
+pub(crate) struct Trace(());
 
 impl Trace {
     pub(crate) fn start() -> Self {
-        let text = Arc::default();
-        let guard = tracing::subscriber::set_default(Listener(Arc::clone(&text)));
-        Self {
-            text,
-            _guard: guard,
-        }
+        // One listener for the process: `tracing` asks once per line of code whether anybody
+        // listens, and a thread without a listener would answer for all.
+        static LISTENING: Once = Once::new();
+        LISTENING.call_once(|| tracing::subscriber::set_global_default(Listener).unwrap());
+        HEARD.take();
+        Self(())
     }
 
     pub(crate) fn text(&self) -> String {
-        self.text.lock().unwrap().clone()
+        let Self(()) = self;
+        HEARD.with_borrow(Clone::clone)
     }
 }
 
-struct Listener(Arc<Mutex<String>>);
+struct Listener;
+
+fn hear(record: impl FnOnce(&mut Line<'_>)) {
+    HEARD.with_borrow_mut(|text| record(&mut Line(text)));
+}
 
 impl Subscriber for Listener {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
@@ -37,16 +43,16 @@ impl Subscriber for Listener {
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
-        attributes.record(&mut Line(&mut self.0.lock().unwrap()));
+        hear(|line| attributes.record(line));
         Id::from_u64(1)
     }
 
     fn record(&self, _: &Id, values: &Record<'_>) {
-        values.record(&mut Line(&mut self.0.lock().unwrap()));
+        hear(|line| values.record(line));
     }
 
     fn event(&self, event: &Event<'_>) {
-        event.record(&mut Line(&mut self.0.lock().unwrap()));
+        hear(|line| event.record(line));
     }
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}

@@ -3,6 +3,7 @@
 mod answers;
 mod bytes;
 mod connecting;
+mod drain;
 mod endings;
 mod late;
 mod reuse;

@@ -1,5 +1,8 @@
 //! Connections that were kept for the next write and ended meanwhile.
 
+use std::sync::mpsc;
+use std::thread;
+
 use tower_outcome::{Code, Outcome};
 use tower_outcome_testkit::{Billing, End, Step, What};
 
@@ -40,5 +43,44 @@ async fn two_writes_go_over_one_connection() {
         let mut events = billing.timeline();
         events.retain(|event| event.what == What::Accepted);
         assert_eq!(events.len(), 1, "{client}");
+    }
+}
+
+/// A server on a thread of its own, which tells when it has closed its first connection.
+fn closing_elsewhere(end: End) -> (String, mpsc::Receiver<()>, tokio::sync::oneshot::Sender<()>) {
+    let (urls, url) = mpsc::channel();
+    let (closed, is_closed) = mpsc::channel();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.unwrap().block_on(async {
+            let billing = Billing::start_without_keys().await.unwrap();
+            billing.script([Step::AnswerThen(end)]);
+            urls.send(billing.url()).unwrap();
+            billing
+                .wait_for(|event| matches!(event.what, What::Closed | What::Reset))
+                .await;
+            closed.send(()).unwrap();
+            let _ = stopped.await;
+        });
+    });
+    (url.recv().unwrap(), is_closed, stop)
+}
+
+/// The client's thread sleeps until the end of its connection lies in the socket: no reactor has
+/// told it so when it makes the next write.
+#[tokio::test]
+async fn an_end_that_lies_in_the_socket_is_seen_before_the_next_write() {
+    for which in 0..2 {
+        for _ in 0..20 {
+            let (url, closed, _stop) = closing_elsewhere(End::Close);
+            let (client, stack) = over_each(&once()).into_iter().nth(which).unwrap();
+            assert_eq!(stack.send(write(&url)).await.code(), Code::Done, "{client}");
+            closed.recv().unwrap();
+            let second = stack.send(write(&url)).await;
+            assert_eq!(second.code(), Code::Done, "{client}");
+        }
     }
 }

@@ -16,7 +16,6 @@ use tower_outcome_core::ledger::LedgerError;
 pub(crate) struct Fault {
     maybe_applied: bool,
     refused: bool,
-    session_lives: bool,
     text: Arc<str>,
 }
 
@@ -26,14 +25,11 @@ impl Fault {
         let refused = error
             .as_db_error()
             .is_some_and(|error| error.parsed_severity() == Some(Severity::Error));
-        let code = error.code();
         Self {
             // One statement is one transaction: an error is its rollback. What ends the session
             // instead may come after the commit.
             maybe_applied: !refused,
             refused,
-            session_lives: code == Some(&SqlState::T_R_DEADLOCK_DETECTED)
-                || code == Some(&SqlState::LOCK_NOT_AVAILABLE),
             text: describe(error).into(),
         }
     }
@@ -43,7 +39,6 @@ impl Fault {
         Self {
             maybe_applied: true,
             refused: false,
-            session_lives: false,
             text: "the database does not answer".into(),
         }
     }
@@ -53,7 +48,6 @@ impl Fault {
         Self {
             maybe_applied: false,
             refused: false,
-            session_lives: false,
             text: reason.into(),
         }
     }
@@ -61,11 +55,6 @@ impl Fault {
     /// Whether the database has looked at the statement and changed nothing.
     pub(crate) const fn was_refused(&self) -> bool {
         self.refused
-    }
-
-    /// Whether the session can be asked again.
-    pub(crate) const fn session_lives(&self) -> bool {
-        self.session_lives
     }
 }
 

@@ -129,11 +129,11 @@ impl Concluded {
             Ok(found) => found,
             Err(fault) => return chain.fail(&fault),
         };
-        // A first row that was not written met one that the statement could not see.
-        let unseen = found.is_none() && chain.base.is_none() && chain.next.is_some();
+        // A first row that was not written met one that the statement could not see. It is found
+        // absent here, which is what it was decided on: it is proposed again.
         chain.base = found;
         chain.decide(now);
-        if chain.next.is_none() && !unseen {
+        if chain.next.is_none() {
             chain.answer(&Ok(()));
         } else {
             self.left.push(chain);

@@ -131,9 +131,8 @@ impl Writer {
         let rows = match asked {
             Ok(rows) => rows,
             Err(fault) => {
-                if !fault.session_lives() {
-                    self.line.hang_up();
-                }
+                // Whatever state the session is in, another one is in a better.
+                self.line.hang_up();
                 return Err((chains, fault));
             }
         };

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::books::Books;
-use crate::{Event, LookUp, Received, Refusing, Step, What, h1};
+use crate::{Event, LookUp, Received, Refusing, Step, What, connection};
 
 /// A billing service on a loopback port, which does to each write what its script says.
 ///
@@ -88,7 +88,8 @@ impl Billing {
         format!("http://{}", self.addr)
     }
 
-    /// Adds steps to the script. Each write takes the next one when its first byte has come;
+    /// Adds steps to the script. Each write takes the next one when its first byte has come (the
+    /// first on a connection when its protocol shows, after three), over HTTP/2 when its head has;
     /// [`Step`] names two that are taken earlier. An empty script means [`Step::Answer`].
     pub fn script(&self, steps: impl IntoIterator<Item = Step>) {
         self.books.script(steps);
@@ -97,6 +98,14 @@ impl Billing {
     /// Restricts what a look-up may ask for.
     pub fn look_up_by(&self, look_up: LookUp) {
         self.books.set_look_up(look_up);
+    }
+
+    /// Has every later connection over HTTP/2 told that it may open that many streams at once
+    /// (`SETTINGS_MAX_CONCURRENT_STREAMS`); nothing is told without it.
+    ///
+    /// The server serves all streams that are opened: a client may send before it was told.
+    pub fn allow_streams(&self, most: u32) {
+        self.books.allow_streams(most);
     }
 
     /// Lets every answer go that is held back now. Later ones wait for the next release.
@@ -173,7 +182,7 @@ async fn accept(listener: TcpListener, books: Arc<Books>, mut stopped: oneshot::
             Some(_) = connections.join_next() => {}
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(h1::serve(stream, Arc::clone(&books)));
+                    connections.spawn(connection::serve(stream, Arc::clone(&books)));
                 }
                 // No descriptor is free, or the client has gone. Either passes.
                 Err(_) => tokio::task::yield_now().await,

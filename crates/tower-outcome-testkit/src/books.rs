@@ -25,7 +25,11 @@ struct Pages {
     received: Vec<Received>,
     refunds: Refunds,
     script: VecDeque<Step>,
+    streams_allowed: Option<u32>,
 }
+
+/// The connection, and the stream if it has some.
+type Place = (usize, Option<u32>);
 
 impl Books {
     pub(crate) fn new(honours_keys: bool) -> Self {
@@ -37,6 +41,7 @@ impl Books {
                 received: Vec::new(),
                 refunds: Refunds::new(honours_keys),
                 script: VecDeque::new(),
+                streams_allowed: None,
             }),
             changed: watch::Sender::new(()),
             releases: watch::Sender::new(0),
@@ -58,13 +63,28 @@ impl Books {
         let mut pages = self.pages();
         pages.connections += 1;
         let number = pages.connections;
-        self.enter(&mut pages, number, What::Accepted);
+        self.enter(&mut pages, (number, None), What::Accepted);
         let step = pages.script.pop_front_if(|step| step.acts_on_accept());
         (number, step)
     }
 
-    pub(crate) fn note(&self, connection: usize, what: What) {
-        self.enter(&mut self.pages(), connection, what);
+    /// The next step, if that one has to be known before a head was read.
+    pub(crate) fn next_counting_step(&self) -> Option<Step> {
+        let script = &mut self.pages().script;
+        script.pop_front_if(|step| step.counts_bytes())
+    }
+
+    /// How many streams at once a connection over HTTP/2 is told it may open.
+    pub(crate) fn streams_allowed(&self) -> Option<u32> {
+        self.pages().streams_allowed
+    }
+
+    pub(crate) fn allow_streams(&self, most: u32) {
+        self.pages().streams_allowed = Some(most);
+    }
+
+    pub(crate) fn note(&self, connection: usize, stream: Option<u32>, what: What) {
+        self.enter(&mut self.pages(), (connection, stream), what);
     }
 
     /// Files a request whose head was read and gives it its place in the order.
@@ -76,7 +96,7 @@ impl Books {
             method: request.method.clone(),
             path: request.path.clone(),
         };
-        self.enter(&mut pages, request.connection, head);
+        self.enter(&mut pages, place(&request), head);
         request
     }
 
@@ -85,14 +105,14 @@ impl Books {
         let mut pages = self.pages();
         pages.received[request.sequence].clone_from(request);
         if request.complete {
-            self.enter(&mut pages, request.connection, What::ReadAll);
+            self.enter(&mut pages, place(request), What::ReadAll);
         }
     }
 
     pub(crate) fn commit(&self, request: &Received) -> Reply {
         let mut pages = self.pages();
         let (what, reply) = pages.refunds.commit(request);
-        self.enter(&mut pages, request.connection, what);
+        self.enter(&mut pages, place(request), what);
         reply
     }
 
@@ -140,10 +160,11 @@ impl Books {
         self.releases.send_modify(|count| *count += 1);
     }
 
-    fn enter(&self, pages: &mut Pages, connection: usize, what: What) {
+    fn enter(&self, pages: &mut Pages, (connection, stream): Place, what: What) {
         pages.events.push(Event {
             at: self.started.elapsed(),
             connection,
+            stream,
             what,
         });
         self.changed.send_replace(());
@@ -152,4 +173,8 @@ impl Books {
     fn pages(&self) -> MutexGuard<'_, Pages> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+const fn place(request: &Received) -> Place {
+    (request.connection, request.stream)
 }

@@ -1,50 +1,23 @@
-//! One HTTP/1.1 connection, from acceptance to its end.
+//! A connection that speaks HTTP/1.1.
 
 mod body;
 mod head;
-mod line;
 
-use std::mem;
-use std::sync::Arc;
-
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use crate::books::Books;
-use crate::step::{Extent, Plan, Say, Wait};
+use crate::connection::Connection;
+use crate::line::{Reader, Stop};
+use crate::step::{Extent, Plan, Say, Step, Wait};
 use crate::{End, Received, Reply, What};
 
 use self::head::HeadReader;
-use self::line::{Line, Reader, Stop};
 
-/// Serves the connection until either side ends it.
-pub(crate) async fn serve(stream: TcpStream, books: Arc<Books>) {
-    let (number, step) = books.accept();
-    let mut connection = Connection {
-        line: Line::new(stream),
-        books,
-        number,
-        client_left: false,
-    };
-    let end = match step {
-        Some(step) => connection.write(step.plan()).await,
-        None => connection.requests().await,
-    };
-    let end = match end {
+/// Serves requests until one of them ends the connection.
+pub(crate) async fn serve(connection: &mut Connection) -> Result<Option<End>, Stop> {
+    match connection.requests().await {
         Err(Stop::Malformed) => connection.refuse().await,
         end => end,
-    };
-    match end {
-        Ok(end) => connection.end(end.unwrap_or(End::Close)).await,
-        Err(left) => connection.note_left(&left),
     }
-}
-
-struct Connection {
-    line: Line,
-    books: Arc<Books>,
-    number: usize,
-    client_left: bool,
 }
 
 impl Connection {
@@ -80,7 +53,10 @@ impl Connection {
         Ok(request.last.then_some(End::Close))
     }
 
-    async fn write(&mut self, plan: Plan) -> Result<Option<End>, Stop> {
+    pub(crate) async fn write(&mut self, mut plan: Plan) -> Result<Option<End>, Stop> {
+        if matches!(plan.say, Say::Frames(_)) {
+            plan = Step::AnswerWith(Reply::new(505)).plan();
+        }
         let request = self.read_within(plan.read).await?;
         let releases = self.books.releases();
         let result = match &request {
@@ -97,7 +73,8 @@ impl Connection {
                 self.send_part(&answer[..bytes.min(answer.len())]).await?;
             }
             (Say::Reply(reply), _) | (Say::Result, Some(reply)) => self.answer(&reply).await?,
-            (Say::Nothing, _) | (Say::Part(_) | Say::Result, None) => {}
+            (Say::Silence, _) => return Ok(Some(End::Hold)),
+            (Say::Frames(_) | Say::Nothing, _) | (Say::Part(_) | Say::Result, None) => {}
         }
         let last = request.is_none_or(|request| request.last);
         Ok(plan.end.or(last.then_some(End::Close)))
@@ -129,6 +106,7 @@ impl Connection {
             received: self.books.receive(Received {
                 sequence: 0,
                 connection: self.number,
+                stream: None,
                 method: head.method,
                 path: head.path,
                 query: head.query,
@@ -186,46 +164,6 @@ impl Connection {
             status: reply.status(),
         });
         self.line.send(&reply.bytes()).await
-    }
-
-    async fn send_part(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        self.note(What::Sent { bytes: bytes.len() });
-        self.line.send(bytes).await
-    }
-
-    async fn end(mut self, end: End) {
-        match end {
-            End::Close => {
-                self.note(What::Closed);
-                let left = self.line.close().await;
-                self.note_left(&left);
-            }
-            End::Hold => {
-                self.note(What::Holding);
-                let left = self.line.client_left_unread().await;
-                self.note_left(&left);
-            }
-            End::Reset => {
-                self.note(What::Reset);
-                self.line.reset();
-            }
-        }
-    }
-
-    fn note(&self, what: What) {
-        self.books.note(self.number, what);
-    }
-
-    /// Notes once that the client has left.
-    fn note_left(&mut self, stop: &Stop) {
-        let what = match stop {
-            Stop::ClientClosed => What::ClientClosed,
-            Stop::ClientReset => What::ClientReset,
-            Stop::Allowance | Stop::Malformed => return,
-        };
-        if !mem::replace(&mut self.client_left, true) {
-            self.note(what);
-        }
     }
 }
 

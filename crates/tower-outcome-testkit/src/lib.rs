@@ -1,13 +1,15 @@
 //! A server that counts what it really did, to test what a client stack really does.
 //!
 //! A test of "this write is made at most once" has to ask the other side. [`Billing`] is that other
-//! side: an HTTP/1.1 server on a loopback socket that commits refunds, counts them, and fails at
-//! whatever byte its script says. It lives in the test's process, and whatever happens to the
+//! side: a server on a loopback socket that speaks HTTP/1.1, HTTP/2 in the clear (with prior
+//! knowledge) and gRPC, whichever the client begins with; that commits refunds, counts them, and
+//! fails at whatever byte its script says. It lives in the test's process, and whatever happens to the
 //! client, up to the kill of its process, the counts stand.
 //!
 //! | request | answer |
 //! |---|---|
 //! | a write (any method but GET, HEAD, OPTIONS, TRACE) at any path | what the next [`Step`] says; an empty script commits and answers 201 `{"id":"re_1","order":…,"amount":…}` with the members of the JSON that was sent, and `reference` if it had one |
+//! | a write of `application/grpc` | the same, but an empty script answers with one message, the id as the string in its field 1, and `grpc-status: 0`; what was sent stays opaque, so that look-ups show its order and amount as `null` |
 //! | a read at the same path, `?key=` and/or `?reference=` | 200 `{"found":[…]}`: what was committed at the path, as the 201 showed it; takes no step |
 //!
 //! Ids count up from `re_1` over all paths. Requests are kept in memory whole, heads up to 1 MiB.
@@ -44,7 +46,12 @@
 
 mod billing;
 mod books;
+mod connection;
+mod error_code;
+mod frames;
 mod h1;
+mod h2;
+mod line;
 mod query;
 mod received;
 mod refunds;
@@ -55,6 +62,8 @@ mod timeline;
 mod unreachable;
 
 pub use self::billing::Billing;
+pub use self::error_code::ErrorCode;
+pub use self::frames::{Frames, LastStream};
 pub use self::received::Received;
 pub use self::refunds::LookUp;
 pub use self::refusing::Refusing;

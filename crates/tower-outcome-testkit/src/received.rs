@@ -12,15 +12,18 @@ pub struct Received {
     pub sequence: usize,
     /// The connection it came over, numbered from 1 in the order of acceptance.
     pub connection: usize,
+    /// The stream of that connection, over HTTP/2.
+    pub stream: Option<u32>,
     /// The method.
     pub method: String,
     /// The path, without the query.
     pub path: String,
     /// What followed the `?`, not decoded.
     pub query: Option<String>,
-    /// The fields in their order, names spelt as they came.
+    /// The fields in their order, names spelt as they came. Over HTTP/2 `:authority` stands here as
+    /// `host`, and the other pseudo-header fields do not.
     pub headers: Vec<(String, String)>,
-    /// As much of the body as was read, without chunk framing.
+    /// As much of the body as was read, without chunk or frame headers.
     pub body: Vec<u8>,
     /// Whether the request was read to its end.
     pub complete: bool,
@@ -37,6 +40,12 @@ impl Received {
             .map(|(_, value)| value.as_str())
     }
 
+    /// Whether the content is gRPC's, of whatever encoding.
+    pub(crate) fn is_grpc(&self) -> bool {
+        let content = self.header("content-type");
+        content.is_some_and(|content| content.starts_with("application/grpc"))
+    }
+
     /// The `Idempotency-Key`, as it came.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
@@ -50,6 +59,7 @@ impl fmt::Debug for Received {
         f.debug_struct("Received")
             .field("sequence", &self.sequence)
             .field("connection", &self.connection)
+            .field("stream", &self.stream)
             .field("method", &self.method)
             .field("path", &self.path)
             .field("headers", &names)

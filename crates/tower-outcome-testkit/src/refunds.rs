@@ -47,7 +47,7 @@ impl Refunds {
         }
         let refund = Refund::new(self.all.len() + 1, key.clone(), request);
         let id = refund.id.clone();
-        let reply = Reply::json(201, refund.json());
+        let reply = refund.reply(request);
         if let Some(key) = key {
             self.by_key.insert(key, self.all.len());
         }
@@ -107,12 +107,34 @@ impl Refund {
     /// A key answers for the request it was first used with, and for no other.
     fn replay(&self, request: &Received) -> (What, Reply) {
         if self.path != request.path || self.request_body != request.body {
-            let refusal = r#"{"error":"key was used with another request"}"#;
-            return (What::KeyReused, Reply::json(422, refusal));
+            let refusal = "key was used with another request";
+            let reply = if request.is_grpc() {
+                Reply::grpc_status(GRPC_INVALID_ARGUMENT, refusal)
+            } else {
+                Reply::json(422, format!(r#"{{"error":"{refusal}"}}"#))
+            };
+            return (What::KeyReused, reply);
         }
-        let reply = Reply::json(201, self.json()).with_header("idempotent-replayed", "true");
+        let reply = self
+            .reply(request)
+            .with_header("idempotent-replayed", "true");
         let id = self.id.clone();
         (What::Replayed { id }, reply)
+    }
+
+    fn reply(&self, request: &Received) -> Reply {
+        if request.is_grpc() {
+            Reply::grpc(self.message()).with_trailer("grpc-status", "0")
+        } else {
+            Reply::json(201, self.json())
+        }
+    }
+
+    /// A protobuf message with the id as its field 1, a string.
+    fn message(&self) -> Vec<u8> {
+        const FIELD_1_OF_BYTES: u8 = 1 << 3 | 2;
+        let length = u8::try_from(self.id.len()).expect("an id is shorter than 128 bytes");
+        [&[FIELD_1_OF_BYTES, length], self.id.as_bytes()].concat()
     }
 
     fn has(&self, name: &str, value: &str) -> bool {
@@ -144,3 +166,5 @@ impl LookUp {
         }
     }
 }
+
+const GRPC_INVALID_ARGUMENT: u32 = 3;

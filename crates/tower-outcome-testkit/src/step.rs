@@ -2,9 +2,20 @@
 
 use std::time::Duration;
 
-use crate::Reply;
+use crate::frames::Act;
+use crate::{Frames, Reply};
 
 /// What becomes of one write request.
+///
+/// Over HTTP/2 a request is a stream, and a step means the same with these differences:
+///
+/// * An answer is the frames of its stream: HEADERS, DATA if it has a body, HEADERS if it has
+///   trailers. Its bytes are counted with the nine of each frame's header.
+/// * A step that is silent is so on its stream; the others go on. A step that has an [`End`], or
+///   closes or resets, ends the connection with all its streams, without GOAWAY.
+/// * The body that a step does not read is read off the socket and thrown away.
+/// * [`SpeakFirst`](Self::SpeakFirst) and [`StopAfter`](Self::StopAfter) on an open connection are
+///   taken by the first request that opens a stream, a look-up too: its method is not known yet.
 ///
 /// "Commits" means that the write takes effect, exactly as it would with [`Answer`](Self::Answer):
 /// where keys are honoured, a request whose key has committed before is a replay and commits
@@ -45,9 +56,12 @@ pub enum Step {
         /// What follows it.
         end: End,
     },
+    /// Does what only HTTP/2 can. A request over HTTP/1.1 is answered 505 and commits nothing.
+    Frames(Frames),
     /// Commits, sends that many bytes of the 201, and ends the connection.
     HalfAnswer {
-        /// How many bytes of the answer, counted from the start of its head.
+        /// How many bytes of the answer, counted from the start of its head, over HTTP/2 from the
+        /// start of its HEADERS frame. The client's flow-control windows do not matter.
         bytes: usize,
         /// What follows them.
         end: End,
@@ -71,7 +85,10 @@ pub enum Step {
     /// With no bytes it acts on the next connection as soon as that is accepted, whatever the
     /// connection is for; where no connection comes first, on the next write over an open one.
     StopAfter {
-        /// How many bytes, counted from the start of the request's head.
+        /// How many bytes, counted from the start of the request's head. Over HTTP/2 the bytes of
+        /// the HEADERS, CONTINUATION and DATA frames of the request's stream are counted, with the
+        /// nine of each frame's header. What the connection needs for itself is not (preface,
+        /// SETTINGS, `WINDOW_UPDATE`, PING), so that it makes no difference when that comes.
         bytes: usize,
         /// What follows.
         end: End,
@@ -120,12 +137,15 @@ pub(crate) enum Wait {
 #[derive(Debug)]
 pub(crate) enum Say {
     Bytes(Vec<u8>),
+    Frames(Vec<Act>),
     Nothing,
     /// That many bytes of the answer that the commit gave.
     Part(usize),
     Reply(Reply),
     /// The answer that the commit gave.
     Result,
+    /// Nothing, ever: the request is left open.
+    Silence,
 }
 
 impl Step {
@@ -135,6 +155,11 @@ impl Step {
             self,
             Self::SpeakFirst { .. } | Self::StopAfter { bytes: 0, .. }
         )
+    }
+
+    /// Whether the step has to be known before the first byte of a request is read.
+    pub(crate) fn counts_bytes(&self) -> bool {
+        matches!(self, Self::SpeakFirst { .. } | Self::StopAfter { .. })
     }
 
     pub(crate) fn plan(self) -> Plan {
@@ -154,13 +179,14 @@ impl Step {
             },
             Self::CommitThenReset => Plan::commit(Say::Nothing, Some(End::Reset)),
             Self::CommitThenSend { bytes, end } => Plan::commit(Say::Bytes(bytes), Some(end)),
-            Self::CommitThenSilence => Plan::commit(Say::Nothing, Some(End::Hold)),
+            Self::CommitThenSilence => Plan::commit(Say::Silence, None),
             Self::EarlyAnswer { reply, end } => {
                 Plan::ignore(Extent::Head, Say::Reply(reply), Some(end))
             }
+            Self::Frames(frames) => frames.plan(),
             Self::HalfAnswer { bytes, end } => Plan::commit(Say::Part(bytes), Some(end)),
-            Self::ReadAllThenSilence => Plan::ignore(Extent::All, Say::Nothing, Some(End::Hold)),
-            Self::ReadHeadThenSilence => Plan::ignore(Extent::Head, Say::Nothing, Some(End::Hold)),
+            Self::ReadAllThenSilence => Plan::ignore(Extent::All, Say::Silence, None),
+            Self::ReadHeadThenSilence => Plan::ignore(Extent::Head, Say::Silence, None),
             Self::SpeakFirst { bytes, end } => {
                 Plan::ignore(Extent::Bytes(0), Say::Bytes(bytes), Some(end))
             }

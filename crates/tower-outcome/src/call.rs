@@ -14,7 +14,7 @@ use tower_outcome_core::ledger::Grant;
 use tower_outcome_core::{Code, Conclusion, Gate, IdempotencyKey, Intent, Outcome, Sealed, Seen};
 
 use crate::context::Context;
-use crate::profile::Profile;
+use crate::profile::{Profile, Target};
 use crate::transport::Pushback;
 use crate::{Error, OutcomeBody, Watch};
 
@@ -86,10 +86,11 @@ impl Call {
         if let Some(call) = request.extensions().get::<Self>() {
             return Ok(Some(call.clone()));
         }
-        if is_read(request.method()) {
+        let profile = profile().at(&Target::of(request));
+        // A POST that reads keeps its record: transports send nothing without one.
+        if is_read(request.method()) && profile.reads(request.method()) {
             return Ok(None);
         }
-        let profile = profile();
         let context = Context::current();
         let step = key::step(request, context.as_ref());
         let key = CallKey::of(request, &profile, context.as_ref(), &step)?;
@@ -130,7 +131,10 @@ impl Call {
     ///
     /// As [`of`](Self::of).
     pub(crate) fn find(request: &mut Request<OutcomeBody>) -> Result<Option<Self>, Error> {
-        Self::of(request, Arc::default)
+        match request.extensions().get::<Self>() {
+            None if is_read(request.method()) => Ok(None),
+            _ => Self::of(request, Arc::default),
+        }
     }
 
     /// Decides whether anything of this call can still leave.

@@ -1,71 +1,152 @@
-//! What an answer proves, by status alone.
+//! What an answer proves about a write.
 //!
-//! A refusal proves something only while nothing else of the same intent may have left.
+//! One pure function of three things: what was sent, what came back, and what may have been sent
+//! before. The provider's [`Profile`] is asked first, then rules that hold for any HTTP or gRPC
+//! API. A refusal proves something only while nothing else of the same intent may have left.
+//!
+//! ```
+//! use http::{HeaderMap, Method, StatusCode};
+//! use tower_outcome::classify::{self, Answer, History, KeyOrigin, Sent};
+//! use tower_outcome::{Code, Profile};
+//!
+//! let stripe = Profile::named("stripe_v1").unwrap();
+//! let sent = Sent::new(&Method::POST, "/v1/refunds").with_key(KeyOrigin::Derived);
+//! let mut headers = HeaderMap::new();
+//! let refused = Answer::new(StatusCode::BAD_REQUEST, &headers).with_body(b"{}");
+//! assert_eq!(classify::answer(&stripe, &sent, &refused, History::Clean).code, Code::Rejected);
+//! // An earlier attempt was lost: the refusal of a later one says nothing about it ...
+//! let again = classify::answer(&stripe, &sent, &refused, History::LeftInThisCall);
+//! assert_eq!(again.code, Code::RejectedAfterUnknown);
+//! // ... unless it says that it is the stored answer to that attempt.
+//! headers.insert("idempotent-replayed", "true".parse().unwrap());
+//! let stored = Answer::new(StatusCode::BAD_REQUEST, &headers).with_body(b"{}");
+//! let again = classify::answer(&stripe, &sent, &stored, History::LeftInThisCall);
+//! assert_eq!(again.code, Code::Rejected);
+//! ```
 
-use http::{Method, StatusCode};
-use tower_outcome_core::Code;
+use std::time::Duration;
 
-use crate::call::Call;
+use http::{HeaderMap, Method, StatusCode};
+use tower_outcome_core::{Code, Outcome};
 
-/// What came back of one attempt at a write.
+use crate::profile::{Meaning, Profile, Retention, Target};
+
+mod bridge;
+mod generic;
+mod grpc;
+mod resend;
+mod view;
+mod word;
+
+pub(crate) use bridge::write;
+pub use grpc::GrpcStatus;
+pub(crate) use view::View;
+
+/// What is known of the request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
+pub struct Sent<'a> {
+    pub(crate) method: &'a Method,
+    pub(crate) host: Option<&'a str>,
+    pub(crate) path: &'a str,
+    pub(crate) headers: Option<&'a HeaderMap>,
+    pub(crate) conditional: bool,
+    pub(crate) key: Option<KeyOrigin>,
+    pub(crate) key_age: Option<Duration>,
+    pub(crate) claimed: bool,
+    pub(crate) moves: bool,
+}
+
+/// Where the key of a request comes from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum KeyOrigin {
+    /// From what the request means: who sends other bytes under it has sent some before.
+    Derived,
+    /// The caller chose it, so it may stand for something else altogether.
+    Explicit,
+}
+
+/// What may have been sent of the same intent before this request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum History {
+    /// Nothing, or only what is proven unsent or refused.
+    Clean,
+    /// An earlier call may have left something, none of this call has.
+    LeftInEarlierCall,
+    /// An earlier attempt of this very call may have left.
+    LeftInThisCall,
+}
+
+/// What came back.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
     pub(crate) status: StatusCode,
-    /// The provider says that this is the stored answer of an earlier request.
-    pub(crate) replayed: bool,
+    pub(crate) headers: &'a HeaderMap,
+    /// `None` where it is not at hand: too long, or lost.
+    pub(crate) body: Option<&'a [u8]>,
     /// The head came, the body did not.
     pub(crate) body_lost: bool,
-    /// The `grpc-status`, where there is one.
-    pub(crate) grpc: Option<u32>,
+    pub(crate) grpc: Option<GrpcStatus<'a>>,
 }
 
-/// Judges the answer to the last attempt of `call`.
-pub(crate) fn write(call: &Call, answer: Answer) -> Code {
-    let status = answer.status;
-    if let Some(grpc) = answer.grpc {
-        return match grpc {
-            0 => success(call, answer),
-            _ => self::grpc(call, grpc),
-        };
+/// What an answer proves.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Reading {
+    /// What it proves of the whole intent.
+    pub code: Code,
+    /// What it says by itself; `None` where no answer came.
+    pub meaning: Option<Meaning>,
+    /// Whether the same bytes may be sent again under the same key, after the provider's delay:
+    /// nothing can happen twice, and the next answer may tell more.
+    pub retryable_with_same_key: bool,
+    /// The provider calls it the stored answer of an earlier request.
+    pub replayed: bool,
+    /// What the answer names for a look-up: the id of what exists already.
+    pub found: Option<String>,
+    /// The line of the profile that decided, counted from 1; `None` for the general rules.
+    pub rule: Option<usize>,
+}
+
+/// Judges an answer. The answer to a read proves that nothing changed, whatever it says.
+#[must_use]
+pub fn answer(
+    profile: &Profile,
+    sent: &Sent<'_>,
+    answer: &Answer<'_>,
+    history: History,
+) -> Reading {
+    let profile = profile.narrowed(&sent.target());
+    if profile.reads(sent.method) {
+        return Reading::bare(read(answer.status), false);
     }
-    if status.is_success() {
-        return success(call, answer);
-    }
-    if status.is_server_error() {
-        return Code::ServerError;
-    }
-    if status.is_redirection() && !matches!(status.as_u16(), 307 | 308) {
-        return Code::Redirected;
-    }
-    match refusal(call, status) {
-        Some(code) => refused(call, code),
-        None => Code::ConflictAmbiguous,
+    let view = View::new(sent, answer);
+    let facts = Facts::new(&profile, sent, history, Some(&view));
+    let finding = find(&profile, &view, facts.keyed);
+    Reading {
+        code: word::of(&finding, &facts, &view),
+        meaning: Some(finding.means),
+        retryable_with_same_key: facts.protects() && resend::brings_news(&finding, &facts, &view),
+        replayed: facts.replayed,
+        found: finding.found,
+        rule: finding.rule,
     }
 }
 
-/// Judges a gRPC status (gRPC status codes and their use).
-fn grpc(call: &Call, status: u32) -> Code {
-    let code = match status {
-        3 | 5 | 7 | 11 | 12 | 16 => Code::Rejected,
-        8 => Code::RateLimited,
-        9 => Code::PreconditionFailed,
-        6 | 10 => return Code::ConflictAmbiguous,
-        4 => return Code::TimeoutAfterSend,
-        _ => return Code::ServerError,
-    };
-    refused(call, code)
-}
-
-/// A first attempt's refusal is an answer to everything that was ever sent; a later one's says
-/// nothing about the earlier.
-fn refused(call: &Call, code: Code) -> Code {
-    if call.is_tainted() {
+/// Judges an attempt that ended in `code` without an answer.
+#[must_use]
+pub fn unanswered(profile: &Profile, sent: &Sent<'_>, code: Code, history: History) -> Reading {
+    let profile = profile.narrowed(&sent.target());
+    let proven = code.outcome() == Outcome::Failed;
+    if profile.reads(sent.method) {
+        return Reading::bare(if proven { code } else { Code::ReadFailed }, false);
+    }
+    let facts = Facts::new(&profile, sent, history, None);
+    let code = if proven && facts.is_tainted() {
         Code::RejectedAfterUnknown
-    } else if call.profile().has_replaying_proxy() {
-        Code::ConflictAmbiguous
     } else {
         code
-    }
+    };
+    Reading::bare(code, facts.protects())
 }
 
 /// Judges the answer to a read.
@@ -78,27 +159,223 @@ pub(crate) fn read(status: StatusCode) -> Code {
     }
 }
 
-fn success(call: &Call, answer: Answer) -> Code {
-    match answer.status.as_u16() {
-        202 => Code::AcceptedPending,
-        207 => Code::Partial,
-        _ if answer.replayed && !call.has_left_before() => Code::AlreadyDone,
-        _ if answer.replayed => Code::DoneReplayed,
-        _ if answer.body_lost => Code::DoneBodyLost,
-        _ => Code::Done,
+impl<'a> Sent<'a> {
+    /// A request to `path`, whose query may stand behind it, without a key.
+    #[must_use]
+    pub const fn new(method: &'a Method, path: &'a str) -> Self {
+        Self {
+            method,
+            host: None,
+            path,
+            headers: None,
+            conditional: false,
+            key: None,
+            key_age: None,
+            claimed: false,
+            moves: false,
+        }
+    }
+
+    /// The host that it went to.
+    #[must_use]
+    pub const fn with_host(mut self, host: &'a str) -> Self {
+        self.host = Some(host);
+        self
+    }
+
+    /// The request's headers, among which conditions are looked for (RFC 9110 section 13.1).
+    #[must_use]
+    pub fn with_headers(mut self, headers: &'a HeaderMap) -> Self {
+        self.conditional = CONDITIONS.iter().any(|name| headers.contains_key(name));
+        self.headers = Some(headers);
+        self
+    }
+
+    /// It carried a key that the provider honours on this route.
+    #[must_use]
+    pub const fn with_key(mut self, origin: KeyOrigin) -> Self {
+        self.key = Some(origin);
+        self
+    }
+
+    /// The time since the first request under the key, where that is not of the same call.
+    #[must_use]
+    pub const fn with_key_age(mut self, age: Duration) -> Self {
+        self.key_age = Some(age);
+        self
+    }
+
+    /// A ledger granted the claim on the intent to this call.
+    #[must_use]
+    pub const fn with_claim(mut self) -> Self {
+        self.claimed = true;
+        self
+    }
+
+    /// The next attempt would go to another host, or under another credential.
+    #[must_use]
+    pub const fn moving_on(mut self) -> Self {
+        self.moves = true;
+        self
+    }
+
+    pub(crate) fn target(&self) -> Target<'a> {
+        Target::new(self.method, self.host, self.path, self.headers)
     }
 }
 
-/// What a lone refusal proves; `None` where it proves nothing.
-fn refusal(call: &Call, status: StatusCode) -> Option<Code> {
-    match status.as_u16() {
-        307 | 308 => Some(Code::RedirectRefused),
-        404 | 410 if call.method() == Method::DELETE => None,
-        412 if call.is_conditional() => Some(Code::PreconditionFailed),
-        429 => Some(Code::RateLimited),
-        400 | 401 | 403 | 404 | 405 | 411 | 413 | 414 | 415 | 421 | 422 | 425 | 431 => {
-            Some(Code::Rejected)
+impl<'a> Answer<'a> {
+    /// An answer of which the body is not at hand.
+    #[must_use]
+    pub const fn new(status: StatusCode, headers: &'a HeaderMap) -> Self {
+        Self {
+            status,
+            headers,
+            body: None,
+            body_lost: false,
+            grpc: None,
         }
-        _ => None,
+    }
+
+    /// The whole body.
+    #[must_use]
+    pub const fn with_body(mut self, body: &'a [u8]) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    /// The body was lost on the way.
+    #[must_use]
+    pub const fn with_lost_body(mut self) -> Self {
+        self.body_lost = true;
+        self
+    }
+
+    /// The gRPC status, from the headers or the trailers.
+    #[must_use]
+    pub const fn with_grpc(mut self, status: GrpcStatus<'a>) -> Self {
+        self.grpc = Some(status);
+        self
     }
 }
+
+impl Reading {
+    const fn bare(code: Code, retryable_with_same_key: bool) -> Self {
+        Self {
+            code,
+            meaning: None,
+            retryable_with_same_key,
+            replayed: false,
+            found: None,
+            rule: None,
+        }
+    }
+}
+
+/// What an answer says by itself, and who says so.
+struct Finding {
+    means: Meaning,
+    settles: bool,
+    resend: Option<bool>,
+    found: Option<String>,
+    rule: Option<usize>,
+}
+
+impl Finding {
+    const fn generic(means: Meaning) -> Self {
+        Self {
+            means,
+            settles: false,
+            resend: None,
+            found: None,
+            rule: None,
+        }
+    }
+}
+
+/// What decides beside the answer's meaning.
+struct Facts<'a> {
+    profile: &'a Profile,
+    sent: &'a Sent<'a>,
+    history: History,
+    /// The request carried a key, and the answer does not say that it was ignored.
+    keyed: bool,
+    window: Window,
+    replayed: bool,
+}
+
+/// Whether the provider still knows the key.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Window {
+    Closed,
+    Open,
+    Unknown,
+}
+
+impl<'a> Facts<'a> {
+    fn new(
+        profile: &'a Profile,
+        sent: &'a Sent<'a>,
+        history: History,
+        view: Option<&View<'_>>,
+    ) -> Self {
+        let headers = view.map(View::headers);
+        let window = match (sent.key_age, profile.retention()) {
+            (None, _) | (Some(_), Some(Retention::Forever)) => Window::Open,
+            (Some(age), Some(Retention::For(window))) if age < window => Window::Open,
+            (Some(_), Some(Retention::For(_))) => Window::Closed,
+            (Some(_), None) => Window::Unknown,
+        };
+        Self {
+            profile,
+            sent,
+            history,
+            keyed: sent.key.is_some() && !headers.is_some_and(|it| profile.ignored_key(it)),
+            window,
+            replayed: headers.is_some_and(|it| profile.is_replay(it)),
+        }
+    }
+
+    fn is_tainted(&self) -> bool {
+        self.history != History::Clean
+    }
+
+    fn is_explicit(&self) -> bool {
+        self.sent.key == Some(KeyOrigin::Explicit)
+    }
+
+    /// Whether all that was sent under the key is one execution to the provider.
+    fn is_covered(&self) -> bool {
+        self.keyed && self.window == Window::Open
+    }
+
+    /// Whether a resend would be of that execution as well.
+    fn protects(&self) -> bool {
+        self.is_covered() && !self.sent.moves
+    }
+}
+
+fn find(profile: &Profile, view: &View<'_>, keyed: bool) -> Finding {
+    if view.is_unread() && profile.body_decides(view.status().as_u16()) {
+        return Finding::generic(Meaning::Indeterminate);
+    }
+    let mut rules = (1..).zip(profile.rules());
+    if let Some((number, rule)) = rules.find(|(_, rule)| rule.matches(view, keyed)) {
+        return Finding {
+            means: rule.means,
+            settles: rule.settles,
+            resend: rule.resend,
+            found: rule.found.as_ref().and_then(|at| view.scalar_at(at)),
+            rule: Some(number),
+        };
+    }
+    generic::find(profile, view, keyed)
+}
+
+/// Headers that make a 412 the answer to a declared condition (RFC 9110 section 13.1).
+const CONDITIONS: [http::HeaderName; 4] = [
+    http::header::IF_MATCH,
+    http::header::IF_NONE_MATCH,
+    http::header::IF_UNMODIFIED_SINCE,
+    http::header::IF_MODIFIED_SINCE,
+];

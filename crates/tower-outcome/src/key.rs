@@ -36,13 +36,12 @@ use std::task::{Context, Poll, ready};
 
 use http::Request;
 use pin_project_lite::pin_project;
-use serde_json::{Map, Value};
 use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
 use crate::call::Call;
-use crate::{Error, OutcomeBody, Profile};
+use crate::{Error, OutcomeBody};
 
 mod unresolved;
 
@@ -56,7 +55,7 @@ pub struct KeyLayer {
 }
 
 impl KeyLayer {
-    /// Places keys as the call's [`Profile`] says.
+    /// Places keys as the call's [`Profile`](crate::Profile) says.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -147,27 +146,5 @@ fn place(request: &mut Request<OutcomeBody>, unresolved: &Unresolved) -> Result<
     let Some(key) = call.wire_key() else {
         return Ok(());
     };
-    let profile = call.profile();
-    if let Some(header) = profile.header() {
-        let value = Profile::header_value(&key)?;
-        request.headers_mut().insert(header.clone(), value);
-    }
-    if let Some(member) = profile.reference() {
-        let mut body = json_object(request.body())?;
-        body.insert(member.to_owned(), key.into());
-        let body = Value::Object(body).to_string();
-        request.headers_mut().remove(http::header::CONTENT_LENGTH);
-        *request.body_mut() = OutcomeBody::from(body);
-    }
-    Ok(())
-}
-
-fn json_object(body: &OutcomeBody) -> Result<Map<String, Value>, Error> {
-    let bytes = body.bytes().unwrap_or_default();
-    serde_json::from_slice(&bytes).map_err(|_| {
-        Error::from(tower_outcome_core::Error::invalid(
-            "body",
-            "has to be a JSON object to carry the reference that the profile asks for",
-        ))
-    })
+    call.profile().place(request, &key)
 }

@@ -49,7 +49,7 @@
 pub mod body;
 pub mod call;
 pub mod claim;
-mod classify;
+pub mod classify;
 pub mod client;
 pub mod context;
 pub mod deadline;

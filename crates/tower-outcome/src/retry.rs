@@ -41,7 +41,8 @@ use tower::retry::Policy;
 use tower::util::rng::{HasherRng, Rng as _};
 use tower_outcome_core::Code;
 
-use crate::call::{self, Call};
+use crate::call::Call;
+use crate::profile::Target;
 use crate::transport::Pushback;
 use crate::{OutcomeBody, Profile};
 
@@ -102,12 +103,13 @@ impl KeyedRetry {
         if self.made + 1 >= self.attempts {
             return false;
         }
-        if call::is_read(request.method()) {
-            return true;
-        }
         match request.extensions().get::<Call>() {
             Some(call) => call.is_keyed() || self.retries_unsent,
-            None => self.profile.honours_keys() && self.profile.key_in(request.headers()).is_some(),
+            None => {
+                let profile = self.profile.narrowed(&Target::of(request));
+                let keyed = profile.honours_keys() && profile.key_in(request.headers()).is_some();
+                keyed || profile.reads(request.method())
+            }
         }
     }
 
@@ -119,9 +121,12 @@ impl KeyedRetry {
     ) -> Option<Duration> {
         let again = match request.extensions().get::<Call>() {
             Some(call) => self.repeats(call),
-            None => result
-                .as_ref()
-                .map_or(true, |answer| is_passing(answer.status())),
+            None => result.as_ref().map_or(true, |answer| {
+                let profile = self.profile.narrowed(&Target::of(request));
+                let status = answer.status();
+                let runs_twice = status.is_server_error() && profile.forgets_failures();
+                is_passing(status) && (profile.reads(request.method()) || !runs_twice)
+            }),
         };
         if self.made >= self.attempts || !again {
             return None;
@@ -148,7 +153,8 @@ impl KeyedRetry {
             Code::ConflictAmbiguous | Code::RateLimited | Code::ResponseLost | Code::ServerError
         );
         let again = if call.is_keyed() {
-            unsent || passing
+            let lost = code == Code::ServerError && call.profile().forgets_failures();
+            unsent || (passing && !lost)
         } else {
             unsent && self.retries_unsent && !call.is_tainted()
         };

@@ -127,10 +127,8 @@ impl Stack {
     /// Over a client that is already there, in verdicts.
     pub fn over<T: IntoTransport>(&self, client: T) -> Client<Writes<T::Transport>>
     where
-        T::Transport: Transport<Future: Send + 'static, Body: Send + 'static>
-            + Clone
-            + Send
-            + 'static,
+        T::Transport:
+            Transport<Future: Send + 'static, Body: Send + 'static> + Clone + Send + 'static,
     {
         Client::new(self.layer(Wire::new(client.into_transport())))
     }

@@ -48,7 +48,7 @@ mod unknown;
 mod writes_client;
 
 pub use exchange::ResponseFuture;
-pub(crate) use grpc::Pushback;
+pub(crate) use grpc::{Pushback, is_grpc, pushback, status as grpc_status};
 #[cfg(feature = "hyper")]
 pub use hyper::{HyperClient, HyperFuture};
 #[cfg(feature = "hyper")]

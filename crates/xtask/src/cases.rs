@@ -7,6 +7,7 @@ use serde_json::Value;
 
 mod keys;
 mod replies;
+mod responses;
 mod sf;
 
 /// What one run of a case file came to.
@@ -33,6 +34,7 @@ pub(crate) fn run(kind: &str, file: &Path) -> ExitCode {
     let report = match kind {
         "keys" => keys::run(&text),
         "replies" => replies::run(&text),
+        "responses" => responses::run(&text),
         "sf" => sf::run(&text),
         _ => Err(format!("no cases of the kind {kind:?}")),
     };

@@ -24,5 +24,5 @@ usage: cargo xtask COMMAND
   test [ARGUMENTS]   run every test and every example in the documentation, or what `cargo test`
                      runs with ARGUMENTS, beside private servers (PostgreSQL) that they need
   cases KIND FILE    run a file of cases, one JSON object a line, and list each miss
-                     (KIND: keys, replies, sf)
+                     (KIND: keys, replies, responses, sf)
 ";

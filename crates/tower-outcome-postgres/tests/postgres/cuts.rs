@@ -49,6 +49,33 @@ async fn wherever_a_request_is_cut_the_change_is_made_once_or_not_at_all() {
     }
 }
 
+#[tokio::test]
+async fn a_server_that_falls_silent_is_given_up_and_asked_anew() {
+    let mut place = Place::new();
+    let (proxy, url) = Proxy::start(&place.url).await;
+    place.url = url;
+    let ledger = place.ledger().await;
+    proxy.cut(Cut::Silence);
+    let key = key(1);
+    let mut asked = ledger.apply(&key, claim(1));
+    while !proxy.has_cut() {
+        assert!(poll_once(asked.as_mut()).await.is_pending());
+        tokio::task::yield_now().await;
+    }
+    // From here on only the ledger's own patience can end it.
+    tokio::time::pause();
+    let lost = asked.await.unwrap_err();
+    assert!(may_have_taken_effect(&lost), "{lost:?}");
+    tokio::time::resume();
+    let entry = ledger.read(&key).await.unwrap().unwrap();
+    assert_eq!(entry.state, State::Claimed);
+}
+
+async fn poll_once<F: Future + Unpin>(mut future: F) -> std::task::Poll<F::Output> {
+    std::future::poll_fn(|cx| std::task::Poll::Ready(std::pin::Pin::new(&mut future).poll(cx)))
+        .await
+}
+
 fn may_have_taken_effect(error: &LedgerError) -> bool {
     let source = error.source().unwrap().to_string();
     source.contains("may have taken effect")

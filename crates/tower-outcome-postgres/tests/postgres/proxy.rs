@@ -28,6 +28,8 @@ pub(crate) enum Cut {
     Request(usize),
     /// Before the first byte of the answer, which the server has sent.
     Answer,
+    /// At the same place, but both ends stay connected: nothing ever comes.
+    Silence,
 }
 
 impl Proxy {
@@ -90,7 +92,7 @@ async fn requests(mut near: OwnedReadHalf, mut far: OwnedWriteHalf, shared: &Sha
     while let Ok(read @ 1..) = near.read(&mut buffer).await {
         let cut = shared.lock().take_if(|cut| match cut {
             Cut::Request(after) => *after < read,
-            Cut::Answer => false,
+            Cut::Answer | Cut::Silence => false,
         });
         if let Some(Cut::Request(after)) = cut {
             let _ = far.write_all(&buffer[..after]).await;
@@ -106,7 +108,12 @@ async fn requests(mut near: OwnedReadHalf, mut far: OwnedWriteHalf, shared: &Sha
 async fn answers(mut far: OwnedReadHalf, mut near: OwnedWriteHalf, shared: &Shared) {
     let mut buffer = vec![0; 1 << 16];
     while let Ok(read @ 1..) = far.read(&mut buffer).await {
-        let cut = shared.lock().take_if(|cut| matches!(cut, Cut::Answer));
+        let cut = shared
+            .lock()
+            .take_if(|cut| matches!(cut, Cut::Answer | Cut::Silence));
+        if matches!(cut, Some(Cut::Silence)) {
+            std::future::pending::<()>().await;
+        }
         if cut.is_some() || near.write_all(&buffer[..read]).await.is_err() {
             return;
         }

@@ -1,6 +1,6 @@
 //! The body of a request, of a stated length or in chunks.
 
-use super::line::{Reader, Stop};
+use crate::line::{Reader, Stop};
 
 pub(super) struct BodyReader {
     phase: Phase,

@@ -1,7 +1,8 @@
 //! The head of a request.
 
+use crate::line::{Reader, Stop};
+
 use super::body::BodyReader;
-use super::line::{Reader, Stop};
 
 /// Reads up to and with the empty line.
 #[derive(Default)]

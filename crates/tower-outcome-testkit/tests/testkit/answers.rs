@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tower_outcome_testkit::{Billing, End, Reply, Step, What};
+use tower_outcome_testkit::{Billing, End, ErrorCode, Frames, Reply, Step, What};
 
 use crate::client::{CREATED, Client, Ending, happened, until, write};
 
@@ -173,4 +173,36 @@ async fn an_answered_connection_can_go_dead() {
     drop(client);
     until(&billing, What::ClientClosed).await;
     assert_eq!(billing.received().len(), 1);
+}
+
+#[tokio::test]
+async fn trailers_follow_a_body_in_chunks() {
+    let billing = Billing::start().await.unwrap();
+    let empty = Reply::new(200).with_trailer("X-Sum", "1");
+    billing.script([
+        Step::AnswerWith(empty.clone().with_body("sixteen bytes ok")),
+        Step::AnswerWith(empty),
+    ]);
+
+    let head = "HTTP/1.1 200 \r\ntransfer-encoding: chunked\r\n\r\n";
+    let end = "0\r\nX-Sum: 1\r\n\r\n";
+    let mut client = Client::sending(&billing, write("k")).await;
+    for chunk in ["10\r\nsixteen bytes ok\r\n", ""] {
+        let expected = [head, chunk, end].concat();
+        assert_eq!(client.read(expected.len()).await, expected);
+        client.send(write("k")).await;
+    }
+}
+
+#[tokio::test]
+async fn a_step_that_needs_http_2_is_answered_505() {
+    let billing = Billing::start().await.unwrap();
+    let refused = Frames::on_commit().reset_stream(ErrorCode::REFUSED_STREAM);
+    billing.script([Step::Frames(refused)]);
+
+    let mut client = Client::sending(&billing, write("k")).await;
+    assert!(client.answer().await.starts_with("HTTP/1.1 505 "));
+    assert_eq!(billing.commits(), 0);
+    client.send(write("k")).await;
+    assert_eq!(client.answer().await, CREATED);
 }

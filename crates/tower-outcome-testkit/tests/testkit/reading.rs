@@ -117,7 +117,7 @@ async fn a_request_cut_short_by_the_client_commits_nothing() {
 async fn what_is_no_http_is_answered_400() {
     let endless = format!("POST /{} HTTP/1.1\r\n\r\n", "x".repeat(1024 * 1024));
     for nonsense in [
-        "PRI * HTTP/2.0\r\n\r\n",
+        "POST / HTTP/3.0\r\n\r\n",
         "POST\r\n\r\n",
         "POST / HTTP/1.1\r\nx\r\n\r\n",
         &endless,

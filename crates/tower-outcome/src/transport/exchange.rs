@@ -20,7 +20,7 @@ use super::collect::{Collect, Collected};
 use super::tail::Tail;
 use super::{Followed, Limits, evidence, grpc};
 use crate::call::{Attempt, Call};
-use crate::classify::{self, Answer};
+use crate::classify::{self, Answer, GrpcStatus};
 use crate::{Error, ReplyBody};
 
 pin_project! {
@@ -127,7 +127,7 @@ where
                 Projected::Sending { future } => match future.poll(cx) {
                     Poll::Ready(Ok(answer)) => {
                         let (parts, body) = answer.into_parts();
-                        write.attempt.headed(write.judge(&parts, None, true));
+                        write.attempt.headed(write.judge(&parts, End::LOST));
                         if write.is_handed_on(&parts) {
                             return Poll::Ready(Ok(write.handed_on(parts, None, body)));
                         }
@@ -238,21 +238,19 @@ impl Write {
         }
     }
 
-    fn judge(&self, parts: &Parts, trailers: Option<&HeaderMap>, body_lost: bool) -> Code {
+    fn judge(&self, parts: &Parts, end: End<'_>) -> Code {
         if parts.extensions.get::<Followed>().is_some() {
             return Code::Redirected;
         }
-        let grpc = grpc::status(&parts.headers).or_else(|| trailers.and_then(grpc::status));
-        if grpc.is_none() && grpc::is_grpc(&parts.headers) && parts.status.is_success() {
-            return Code::ResponseLost;
-        }
         let answer = Answer {
             status: parts.status,
-            replayed: self.call.profile().is_replay(&parts.headers),
-            body_lost,
-            grpc,
+            headers: &parts.headers,
+            body: end.body,
+            body_lost: end.lost,
+            grpc: GrpcStatus::in_fields(&parts.headers)
+                .or_else(|| end.trailers.and_then(GrpcStatus::in_fields)),
         };
-        classify::write(&self.call, answer)
+        classify::write(&self.call, &answer).code
     }
 
     /// Whether the answer is a gRPC stream for all that is known: only the caller can read it.
@@ -280,7 +278,9 @@ impl Write {
     }
 
     fn unanswered(&self, error: Option<BoxError>) -> Error {
-        let refused = error.as_ref().is_some_and(|error| self.is_refused(&**error));
+        let refused = error
+            .as_ref()
+            .is_some_and(|error| self.is_refused(&**error));
         let unsent = self.attempt.is_proven_unsent();
         let code = match &error {
             None if unsent => self.call.unsent_code(),
@@ -312,21 +312,44 @@ impl Write {
     }
 
     fn answered<B>(&self, parts: Parts, body: Collected<B>) -> Response<ReplyBody<B>> {
-        let (body, trailers) = match body {
-            Collected::Lost => (ReplyBody::lost(), None),
+        let (body, bytes, trailers) = match body {
+            Collected::Lost => (ReplyBody::lost(), None, None),
             Collected::Rest { start, rest } if self.may_stream(&parts) => {
                 return self.handed_on(parts, Some(start), rest);
             }
-            Collected::Rest { start, rest } => (ReplyBody::wire(Some(start), rest), None),
-            Collected::Whole { bytes, trailers } => (ReplyBody::whole(bytes), trailers),
+            Collected::Rest { start, rest } => (ReplyBody::wire(Some(start), rest), None, None),
+            Collected::Whole { bytes, trailers } => {
+                (ReplyBody::whole(bytes.clone()), Some(bytes), trailers)
+            }
         };
-        let code = self.judge(&parts, trailers.as_ref(), body.is_lost());
+        let end = End {
+            body: bytes.as_deref(),
+            lost: body.is_lost(),
+            trailers: trailers.as_ref(),
+        };
+        let code = self.judge(&parts, end);
         let fields = trailers.as_ref().unwrap_or(&parts.headers);
         self.attempt.push_back(grpc::pushback(fields));
         self.attempt.answered(code);
         self.report(code);
         Response::from_parts(parts, body.with_trailers(trailers))
     }
+}
+
+/// What is known of an answer behind its head.
+#[derive(Clone, Copy)]
+struct End<'a> {
+    body: Option<&'a [u8]>,
+    lost: bool,
+    trailers: Option<&'a HeaderMap>,
+}
+
+impl End<'_> {
+    const LOST: Self = Self {
+        body: None,
+        lost: true,
+        trailers: None,
+    };
 }
 
 /// For how long a client is given to let go of a request that was taken back.

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use http::{HeaderMap, StatusCode};
 use tower_outcome_core::Code;
 
-use super::grpc;
 use crate::call::{Attempt, Call};
-use crate::classify::{self, Answer};
+use crate::classify::{self, Answer, GrpcStatus};
 
 /// Judges a gRPC answer once its trailers were read. Dropped before, the answer is lost.
 pub(crate) struct Tail {
@@ -31,14 +30,10 @@ impl Tail {
     }
 
     pub(crate) fn end(mut self, trailers: Option<&HeaderMap>) {
-        if let Some(grpc) = trailers.and_then(grpc::status) {
-            let answer = Answer {
-                status: self.status,
-                replayed: false,
-                body_lost: false,
-                grpc: Some(grpc),
-            };
-            self.code = classify::write(&self.call, answer);
+        if let Some(grpc) = trailers.and_then(GrpcStatus::in_fields) {
+            let headers = HeaderMap::new();
+            let answer = Answer::new(self.status, &headers).with_grpc(grpc);
+            self.code = classify::write(&self.call, &answer).code;
         }
     }
 }

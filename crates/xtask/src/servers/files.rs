@@ -79,10 +79,9 @@ impl Drop for Files {
 
 /// Where cargo builds, or would.
 fn target() -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
-        PathBuf::from,
-    )
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let root = crates.and_then(Path::parent).unwrap_or(Path::new("."));
+    root.join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 /// An account that a server may run under.

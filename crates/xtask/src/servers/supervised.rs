@@ -80,15 +80,16 @@ impl Drop for Supervised {
     }
 }
 
-/// The shell itself ignores the interrupt of a terminal: it still has a server to stop.
+/// The shell itself ignores the interrupt of a terminal: it still has a server to stop. Where nobody
+/// is left to remove the server's files, it does.
 const SCRIPT: &str = r#"
 trap '' INT TERM HUP
 "$@" &
 server=$!
-signal=INT
-read -r signal || signal=INT
-kill -s "$signal" "$server" 2>/dev/null
+read -r signal || abandoned=yes
+kill -s "${signal:-INT}" "$server" 2>/dev/null
 wait "$server"
+[ -z "$abandoned" ] || rm -rf ./*
 "#;
 
 const LOG: &str = "log";

@@ -1,6 +1,7 @@
 //! A socket that is read exactly as far as is wanted, and ended in the way that is wanted.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use socket2::SockRef;
@@ -8,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 
 /// Takes bytes until it has what it was made for.
-pub(super) trait Reader {
+pub(crate) trait Reader {
     fn is_complete(&self) -> bool;
 
     /// Takes at least one byte, and none beyond its end. Called only while incomplete.
@@ -17,7 +18,7 @@ pub(super) trait Reader {
 
 /// Why a connection can go no further.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// All bytes that the step allows have been read.
     Allowance,
     ClientClosed,
@@ -25,14 +26,14 @@ pub(super) enum Stop {
     Malformed,
 }
 
-pub(super) struct Line {
+pub(crate) struct Line {
     stream: TcpStream,
     buffer: Box<[u8]>,
     allowance: usize,
 }
 
 impl Line {
-    pub(super) fn new(stream: TcpStream) -> Self {
+    pub(crate) fn new(stream: TcpStream) -> Self {
         // Or an answer right behind a 100 would wait for the client's delayed acknowledgement.
         // Fails only if the client is gone already, which the next read tells.
         let _ = stream.set_nodelay(true);
@@ -44,12 +45,12 @@ impl Line {
     }
 
     /// Sets how many bytes may be read from now on; `None` is no limit.
-    pub(super) fn allow(&mut self, bytes: Option<usize>) {
+    pub(crate) fn allow(&mut self, bytes: Option<usize>) {
         self.allowance = bytes.unwrap_or(usize::MAX);
     }
 
     /// Waits for the first byte of a request and leaves it unread.
-    pub(super) async fn first_byte(&self) -> Result<u8, Stop> {
+    pub(crate) async fn first_byte(&self) -> Result<u8, Stop> {
         let mut first = [0];
         match self.stream.peek(&mut first).await {
             Ok(0) => Err(Stop::ClientClosed),
@@ -58,8 +59,72 @@ impl Line {
         }
     }
 
+    /// Whether the client opens with the first bytes of the HTTP/2 preface (RFC 9113 section 3.4).
+    pub(crate) async fn opens_h2(&self) -> Result<bool, Stop> {
+        // A single byte tells most methods of HTTP/1.1, whose clients may send no more yet.
+        if self.first_byte().await? != b'P' {
+            return Ok(false);
+        }
+        Ok(&self.peek::<3>().await? == b"PRI")
+    }
+
+    /// Waits until that many bytes have come and leaves them unread.
+    pub(crate) async fn peek<const BYTES: usize>(&self) -> Result<[u8; BYTES], Stop> {
+        let mut ahead = [0; BYTES];
+        loop {
+            match self.stream.peek(&mut ahead).await {
+                Ok(0) => return Err(Stop::ClientClosed),
+                Ok(bytes) if bytes == BYTES => return Ok(ahead),
+                Ok(bytes) => self.more_than::<BYTES>(bytes).await?,
+                Err(_) => return Err(Stop::ClientReset),
+            }
+        }
+    }
+
+    /// Waits until more bytes are unread than these.
+    async fn more_than<const BYTES: usize>(&self, unread: usize) -> Result<(), Stop> {
+        let mut ahead = [MaybeUninit::uninit(); BYTES];
+        loop {
+            let ready = self.stream.ready(Interest::READABLE).await;
+            let ready = ready.map_err(|_| Stop::ClientReset)?;
+            // To have the next arrival reported, no news is declared dealt with.
+            let news = self.stream.try_io(Interest::READABLE, || {
+                match SockRef::from(&self.stream).peek(&mut ahead)? {
+                    bytes if bytes > unread => Ok(()),
+                    _ => Err(io::ErrorKind::WouldBlock.into()),
+                }
+            });
+            match news {
+                Ok(()) => return Ok(()),
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
+                    return Err(Stop::ClientReset);
+                }
+                Err(_) if ready.is_read_closed() => return Err(Stop::ClientClosed),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Reads at least one byte and no more than `most`. Loses nothing when it is dropped.
+    pub(crate) async fn read(&mut self, most: usize, into: &mut Vec<u8>) -> Result<(), Stop> {
+        let most = most.min(self.buffer.len());
+        loop {
+            let readable = self.stream.readable().await;
+            readable.map_err(|_| Stop::ClientReset)?;
+            match self.stream.try_read(&mut self.buffer[..most]) {
+                Ok(0) => return Err(Stop::ClientClosed),
+                Ok(bytes) => {
+                    into.extend_from_slice(&self.buffer[..bytes]);
+                    return Ok(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return Err(Stop::ClientReset),
+            }
+        }
+    }
+
     /// Reads until `reader` is complete and no further.
-    pub(super) async fn fill(&mut self, reader: &mut impl Reader) -> Result<(), Stop> {
+    pub(crate) async fn fill(&mut self, reader: &mut impl Reader) -> Result<(), Stop> {
         while !reader.is_complete() {
             let most = self.buffer.len().min(self.allowance);
             if most == 0 {
@@ -80,13 +145,13 @@ impl Line {
         Ok(())
     }
 
-    pub(super) async fn send(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+    pub(crate) async fn send(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         let sent = self.stream.write_all(bytes).await;
         sent.map_err(|_| Stop::ClientReset)
     }
 
     /// Waits until the client has left. Bytes that it sends meanwhile hide that, and stay unread.
-    pub(super) async fn client_left(&self) -> Stop {
+    pub(crate) async fn client_left(&self) -> Stop {
         match self.first_byte().await {
             Ok(_) => std::future::pending().await,
             Err(left) => left,
@@ -95,7 +160,7 @@ impl Line {
 
     /// Waits until the client has left, however much of what it sent is unread. Nothing can be
     /// read after that.
-    pub(super) async fn client_left_unread(&self) -> Stop {
+    pub(crate) async fn client_left_unread(&self) -> Stop {
         loop {
             match self.stream.ready(Interest::READABLE).await {
                 Ok(ready) if ready.is_read_closed() => break,
@@ -118,7 +183,7 @@ impl Line {
     ///
     /// A socket closed over unread bytes sends RST, which would overtake what the client has yet
     /// to read.
-    pub(super) async fn close(&mut self) -> Stop {
+    pub(crate) async fn close(&mut self) -> Stop {
         if self.stream.shutdown().await.is_err() {
             return Stop::ClientReset;
         }
@@ -132,7 +197,7 @@ impl Line {
     }
 
     /// Sends RST.
-    pub(super) fn reset(self) {
+    pub(crate) fn reset(self) {
         // Fails only on a socket that the client has reset already.
         let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
     }

@@ -1,0 +1,11 @@
+//! Real clients of HTTP/2, and a raw one, meet what each step says.
+
+mod answers;
+mod client;
+mod cuts;
+mod endings;
+mod frames;
+mod grpc;
+mod raw;
+mod streams;
+mod wire;

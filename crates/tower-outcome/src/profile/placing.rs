@@ -1,0 +1,125 @@
+//! Puts the key into a request where the provider looks for it.
+
+use http::{HeaderValue, Request, Uri};
+use serde_json::Value;
+use tower_outcome_core::Error as Refused;
+
+use super::{Place, Profile};
+use crate::{Error, OutcomeBody};
+
+impl Profile {
+    /// Puts `key` into `request`, and the token for a look-up if the profile asks for one.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_arguments` where the request has no place for it, or has a key of its own there.
+    pub(crate) fn place(&self, request: &mut Request<OutcomeBody>, key: &str) -> Result<(), Error> {
+        match self.key.as_ref().map(|key| &key.place) {
+            None => {}
+            Some(Place::Header(name)) => {
+                request
+                    .headers_mut()
+                    .insert(name.clone(), Self::header_value(key)?);
+            }
+            Some(Place::Query(name)) => put_into_query(request, name, key)?,
+            Some(Place::Body(name)) if is_form(request) => put_into_form(request, name, key)?,
+            Some(Place::Body(name)) => put_into_json(request, name, key, Own::Refused)?,
+        }
+        match self.reference() {
+            Some(member) => put_into_json(request, member, key, Own::Replaced),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What becomes of a value that the caller put where ours goes.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Own {
+    Refused,
+    Replaced,
+}
+
+/// `name` is a member, or a pointer to a member of a member.
+fn put_into_json(
+    request: &mut Request<OutcomeBody>,
+    name: &str,
+    key: &str,
+    own: Own,
+) -> Result<(), Error> {
+    let bytes = request.body().bytes().unwrap_or_default();
+    let mut body: Value = serde_json::from_slice(&bytes).map_err(|_| no_room())?;
+    let mut place = &mut body;
+    for token in name.strip_prefix('/').unwrap_or(name).split('/') {
+        if place.is_null() {
+            *place = Value::Object(serde_json::Map::new());
+        }
+        let members = place.as_object_mut().ok_or_else(no_room)?;
+        place = members.entry(token).or_insert(Value::Null);
+    }
+    if own == Own::Refused && !place.is_null() && *place != "" {
+        return Err(two_keys());
+    }
+    *place = key.into();
+    replace_body(request, body.to_string());
+    Ok(())
+}
+
+fn is_form(request: &Request<OutcomeBody>) -> bool {
+    let kind = request.headers().get(http::header::CONTENT_TYPE);
+    kind.is_some_and(|kind| {
+        kind.as_bytes()
+            .starts_with(b"application/x-www-form-urlencoded")
+    })
+}
+
+fn put_into_form(request: &mut Request<OutcomeBody>, name: &str, key: &str) -> Result<(), Error> {
+    let bytes = request.body().bytes().ok_or_else(no_room)?;
+    let form = str::from_utf8(&bytes).map_err(|_| no_room())?;
+    let form = with_pair(form, name, key)?;
+    replace_body(request, form);
+    Ok(())
+}
+
+fn put_into_query(request: &mut Request<OutcomeBody>, name: &str, key: &str) -> Result<(), Error> {
+    let mut parts = request.uri().clone().into_parts();
+    let place = parts.path_and_query.as_ref();
+    let path = place.map_or("/", |place| place.path());
+    let query = place.and_then(|place| place.query()).unwrap_or_default();
+    let place = format!("{path}?{}", with_pair(query, name, key)?);
+    parts.path_and_query = Some(place.try_into().map_err(|_| no_room())?);
+    *request.uri_mut() = Uri::from_parts(parts).map_err(|_| no_room())?;
+    Ok(())
+}
+
+fn with_pair(pairs: &str, name: &str, key: &str) -> Result<String, Error> {
+    let own = pairs.split('&').filter_map(|pair| pair.split_once('='));
+    if own
+        .into_iter()
+        .any(|(own, value)| own == name && !value.is_empty())
+    {
+        return Err(two_keys());
+    }
+    let key = key.replace('"', "%22");
+    let joint = if pairs.is_empty() { "" } else { "&" };
+    Ok(format!("{pairs}{joint}{name}={key}"))
+}
+
+fn replace_body(request: &mut Request<OutcomeBody>, body: String) {
+    let length = http::header::CONTENT_LENGTH;
+    if request.headers_mut().remove(&length).is_some() {
+        request
+            .headers_mut()
+            .insert(length, HeaderValue::from(body.len()));
+    }
+    *request.body_mut() = OutcomeBody::from(body);
+}
+
+fn no_room() -> Error {
+    let reason = "has no place for the key or reference that the profile asks for";
+    Error::from(Refused::invalid("body", reason))
+}
+
+fn two_keys() -> Error {
+    let reason = "the request has a key of its own and an intent; one of them is enough";
+    Error::from(Refused::invalid("idempotency-key", reason))
+}
