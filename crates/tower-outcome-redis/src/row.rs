@@ -157,7 +157,7 @@ impl Revisions {
 }
 
 /// A store that may lose a move of the generation never moves it.
-pub(crate) const GENERATION: u32 = 0;
+const GENERATION: u32 = 0;
 
 /// The length of a revision, in bytes. The script has the same number.
 const REVISION: usize = 48;

@@ -14,7 +14,7 @@ use crate::exchange::{Change, Exchanged};
 use crate::fault::Fault;
 use crate::keyspace::{Keyspace, Names};
 use crate::memory::Memory;
-use crate::row::{GENERATION, Revisions, Stored};
+use crate::row::{Revisions, Stored};
 use crate::session::{Session, Sessions};
 
 /// All that an event needs.
@@ -54,7 +54,7 @@ impl Steps {
             }
             let now = self.now();
             let stepped = machine::step(key, known.entry(), event.clone(), now);
-            let (mut next, answer) = match stepped {
+            let (next, answer) = match stepped {
                 Ok((Some(next), answer)) => (next, answer),
                 unchanged if known.is_certain => return Ok(unchanged?.1),
                 _ => {
@@ -63,7 +63,6 @@ impl Steps {
                     continue;
                 }
             };
-            next.generation = GENERATION;
             let next = Stored::new(next, self.revisions.next());
             let change = Change {
                 names: &names,
