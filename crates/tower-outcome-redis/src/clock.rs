@@ -46,3 +46,25 @@ impl Default for Clock {
         Self::Shared(Mutex::default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_is_believed_and_not_the_machine() {
+        let clock = Clock::default();
+        clock.see((1, 500_000));
+        // Counted on from there: the machine's own clock is decades ahead.
+        assert!((1_500..1_000_000_000).contains(&clock.now().0));
+        clock.see((0, 500_000));
+        assert!(clock.now().0 < 1_000_000_000);
+    }
+
+    #[test]
+    fn a_given_clock_is_not_set() {
+        let clock = Clock::Given(Box::new(|| Timestamp(7)));
+        clock.see((1, 0));
+        assert_eq!(clock.now(), Timestamp(7));
+    }
+}

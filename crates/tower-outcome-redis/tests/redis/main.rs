@@ -5,6 +5,7 @@ mod crashes;
 mod cuts;
 mod losses;
 mod processes;
+mod proxy;
 mod retention;
 mod rows;
 mod rules;

@@ -1,5 +1,10 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use tower_outcome_core::Code;
-use tower_outcome_core::ledger::{Answer, Ledger, State, conformance};
+use tower_outcome_core::ledger::{
+    Answer, Entry, EntryKey, Event, Ledger, LedgerFuture, State, conformance,
+};
+use tower_outcome_redis::RedisLedger;
 
 use crate::support::{
     Place, applied, claim, done, doubt, entry, fenced, granted, key, refused, release, send,
@@ -15,15 +20,17 @@ async fn keeps_every_rule_of_a_ledger() {
     .await;
 }
 
-/// A connection for every step: nothing is remembered from one to the next.
+/// What either of them remembers is out of date whenever it is asked.
 #[tokio::test]
-async fn keeps_every_rule_though_nobody_remembers_anything() {
+async fn keeps_every_rule_while_two_processes_take_turns() {
     conformance::run(async |clock| {
         let place = Place::new();
-        forgetful::Forgetful(move || {
+        let process = async || {
             let clock = clock.clone();
-            place.settings().with_clock(move || clock.now())
-        })
+            let settings = place.settings().with_clock(move || clock.now());
+            settings.connect().await.unwrap()
+        };
+        Turns::new([process().await, process().await])
     })
     .await;
 }
@@ -68,7 +75,7 @@ async fn what_others_have_changed_is_seen_although_the_row_is_remembered() {
     let grant = granted(&ours, 1).await;
     applied(&ours, 1, send(grant.epoch)).await;
     // A look-up of another process proves it.
-    let found = tower_outcome_core::ledger::Event::Find { result: None };
+    let found = Event::Find { result: None };
     applied(&theirs, 1, found).await;
     fenced(&ours, 1, release(grant.epoch)).await;
     fenced(&ours, 1, doubt(grant.epoch)).await;
@@ -120,49 +127,34 @@ async fn only_what_is_in_doubt_is_listed() {
     assert_eq!(looked_at, 101);
 }
 
-#[tokio::test]
-async fn leases_are_measured_on_the_clock_of_the_server() {
-    let place = Place::new();
-    let ledger = place.ledger().await;
-    let mut client = place.client().await;
-    let mut time = async || {
-        let (seconds, micros): (u64, u64) = client.ask(&["TIME"]).await;
-        seconds * 1000 + micros / 1000
-    };
-    let grant = granted(&ledger, 1).await;
-    // An answer of the script brings the time; what is decided next is decided by it.
-    applied(&ledger, 1, send(grant.epoch)).await;
-    let before = time().await;
-    applied(&ledger, 1, doubt(grant.epoch)).await;
-    let doubtful = entry(&ledger, 1).await;
-    let after = time().await;
-    // The last time that was seen is a round trip older than the answer that brought it.
-    assert!(doubtful.updated_at.0 <= after);
-    assert!(doubtful.updated_at.0 + 60_000 >= before);
+/// Two ledgers, of which each takes every other step.
+struct Turns {
+    ledgers: [RedisLedger; 2],
+    turn: AtomicUsize,
 }
 
-mod forgetful {
-    use tower_outcome_core::ledger::{Answer, Entry, EntryKey, Event, Ledger, LedgerFuture};
-    use tower_outcome_redis::Settings;
+impl Turns {
+    fn new(ledgers: [RedisLedger; 2]) -> Self {
+        let turn = AtomicUsize::new(0);
+        Self { ledgers, turn }
+    }
+}
 
-    /// Connects anew for every question.
-    pub(super) struct Forgetful<F>(pub(super) F);
+impl Ledger for Turns {
+    fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        self.ledgers[turn % 2].apply(key, event)
+    }
 
-    impl<F: Fn() -> Settings + Send + Sync + 'static> Ledger for Forgetful<F> {
-        fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
-            Box::pin(async move { (self.0)().connect().await?.apply(key, event).await })
-        }
+    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
+        self.ledgers[0].read(key)
+    }
 
-        fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
-            Box::pin(async move { (self.0)().connect().await?.read(key).await })
-        }
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+        self.ledgers[0].unresolved(limit)
+    }
 
-        fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-            Box::pin(async move { (self.0)().connect().await?.unresolved(limit).await })
-        }
-
-        fn may_lose_writes(&self) -> bool {
-            true
-        }
+    fn may_lose_writes(&self) -> bool {
+        self.ledgers[0].may_lose_writes()
     }
 }

@@ -64,12 +64,9 @@ impl Place {
 
     fn named(&self, kind: &str, order: u32) -> String {
         let key = key(order);
-        let digits: String = key
-            .key
-            .as_bytes()
-            .iter()
-            .map(|it| format!("{it:02x}"))
-            .collect();
+        let (high, low) = key.key.as_bytes().split_at(16);
+        let half = |bytes: &[u8]| u128::from_be_bytes(bytes.try_into().unwrap());
+        let digits = format!("{:032x}{:032x}", half(high), half(low));
         format!("{{{}}}:{kind}:{digits}:{}", self.prefix, key.scope)
     }
 }
