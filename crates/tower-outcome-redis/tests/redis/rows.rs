@@ -3,8 +3,9 @@
 use serde_json::json;
 use tower_outcome_core::Intent;
 use tower_outcome_core::ledger::{Claim, EntryKey, Event, Ledger, Owner};
+use xtask::servers::{Redis, Server as _};
 
-use crate::support::{Place, applied, granted, send};
+use crate::support::{Place, applied, granted, key, send};
 
 #[tokio::test]
 async fn a_row_is_json_after_the_number_of_its_change() {
@@ -38,4 +39,15 @@ async fn no_key_and_no_row_holds_an_argument() {
         let shown = format!("{key} {}", String::from_utf8_lossy(&dump));
         assert!(!shown.contains("canary"), "{shown}");
     }
+}
+
+#[tokio::test]
+async fn what_the_server_quotes_is_not_shown() {
+    let server = Redis::start_with(&["--rename-command", "MGET", ""]).unwrap();
+    let place = Place::at(server.url());
+    let ledger = place.ledger().await;
+    let error = ledger.read(&key(1)).await.unwrap_err();
+    let shown = format!("{error:?} {error}");
+    assert!(shown.contains("the server answers ERR"), "{shown}");
+    assert!(!shown.contains(&place.prefix), "{shown}");
 }

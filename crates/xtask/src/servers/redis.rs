@@ -48,8 +48,17 @@ impl Redis {
             settings: settings.iter().map(ToString::to_string).collect(),
             files: Files::new("redis").map_err(|error| error.to_string())?,
         };
-        server.start_again()?;
-        Ok(server)
+        let mut started = server.start_again();
+        for _ in 1..PORTS {
+            if started.is_ok() || !server.is_crowded_out() {
+                break;
+            }
+            // Somebody else was quicker to take it.
+            drop(server.process.take());
+            server.port = free_port().map_err(|error| error.to_string())?;
+            started = server.start_again();
+        }
+        started.map(|()| server)
     }
 
     /// Kills the server.
@@ -80,10 +89,20 @@ impl Redis {
             if self.ping().is_ok_and(|answer| answer.starts_with("+PONG")) {
                 return Ok(());
             }
+            if self.is_crowded_out() {
+                break;
+            }
             thread::sleep(READY_PAUSE);
         }
         let log = Supervised::log(&self.files);
         Err(format!("Redis did not start:\n{log}"))
+    }
+
+    /// Whether another process listens on the port.
+    fn is_crowded_out(&self) -> bool {
+        let log = Supervised::log(&self.files);
+        let last_start = log.rsplit("Configuration loaded").next();
+        last_start.is_some_and(|log| log.contains("Address already in use"))
     }
 
     /// The answer to a ping.
@@ -145,6 +164,9 @@ const SETTINGS: &[&str] = &[
     "--save",
     "",
 ];
+
+/// How many ports are tried.
+const PORTS: u32 = 5;
 
 const READY_ATTEMPTS: u32 = 600;
 
