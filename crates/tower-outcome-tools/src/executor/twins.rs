@@ -54,6 +54,11 @@ impl Twins {
         }
     }
 
+    /// Whether a call of this key is on its way.
+    pub(super) fn is_running(&self, key: &EntryKey) -> bool {
+        self.lock().contains_key(key)
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<EntryKey, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,0 +1,1 @@
+//! What went wrong elsewhere: reports from the field, as far as an executor has a part in them.
