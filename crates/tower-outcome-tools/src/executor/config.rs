@@ -101,7 +101,8 @@ impl Executor {
 
     /// Claims for `lease`, anew with each write; also how long late answers are waited for.
     ///
-    /// Make it longer than the deadline and the clients' hard limit together.
+    /// Make it longer than the deadline and the clients' hard limit together. A call whose deadline
+    /// is later than that is claimed until a little after it.
     #[must_use]
     pub const fn with_lease(mut self, lease: Duration) -> Self {
         self.config.lease = lease;

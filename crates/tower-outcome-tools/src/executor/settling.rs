@@ -142,7 +142,7 @@ impl Settling {
         let conclusion = folded.conclusion;
         if conclusion.outcome() != Outcome::Unknown || conclusion.code() == Code::Partial {
             let conclusion = self.row.settle(&folded, self.context.gate().look()).await;
-            if conclusion.outcome() != Outcome::Unknown {
+            if conclusion.outcome() != Outcome::Unknown || conclusion.code() == Code::Partial {
                 self.state.doubts.forget(&self.row.key);
             }
         }

@@ -10,11 +10,12 @@ use tokio::time::timeout;
 use tower_outcome::Context;
 use tower_outcome_core::{Code, Conclusion, Envelope, Pass};
 
-use super::Run;
 use super::fold::{Evidence, Part, Word, fold};
 use super::nested::{Nest, Nested, Stacked};
 use super::settling::{opaque_record, opaque_word};
+use super::shutdown::Running;
 use super::task::Cut;
+use super::{Run, narrow};
 use crate::tool::Kind;
 
 /// Where a call runs.
@@ -56,6 +57,9 @@ pub(super) fn place(run: &Run) -> Place {
 
 pub(super) async fn run(run: Run, place: Inside) -> Envelope {
     let Inside { context, nest, .. } = &place;
+    let Some(_under_way) = Running::enter(&run.executor.state.running) else {
+        return narrow(Code::ShuttingDown).with_key(run.intent.key());
+    };
     let opaque = match announce(&run, context).await {
         Ok(opaque) => opaque,
         Err(conclusion) => return Envelope::new(conclusion).with_key(run.intent.key()),

@@ -12,7 +12,7 @@ use super::admission::{Admission, Admitted};
 use super::fold::Word;
 use super::nested::{Nest, Nested};
 use super::room::Room;
-use super::row::Row;
+use super::row::{LEDGER_LIMIT, Row};
 use super::settling::{Settling, end};
 use super::shutdown::{Running, Untold};
 use super::twins::Leader;
@@ -152,19 +152,20 @@ async fn arrive(mut run: Run, gate: Gate, mut teller: Teller) {
             Admitted::Answered(envelope) => return teller.tell(envelope),
             Admitted::Ready(room) => room,
         };
-        let Some((teller_back, claimed)) = claim(&run, &gate, deadline, teller).await else {
+        let asked = claim(&run, &gate, deadline, teller, room).await;
+        let Some((teller_back, claimed)) = asked else {
             return;
         };
         teller = teller_back;
         match claimed {
             Claimed::Answered(envelope) => return teller.tell(envelope),
-            Claimed::Granted(row, generation) => {
+            Claimed::Granted(row, generation, room) => {
                 drop(admission);
                 let settling = Settling::new(&run, &gate, row, generation, lanes);
                 return work(&run, settling, arguments, &gate, deadline, teller, room).await;
             }
-            // Another process was faster. Nobody keeps a permit while waiting.
-            Claimed::InProgress => drop(room),
+            // Another process was faster.
+            Claimed::InProgress => {}
         }
         admission.lead_on(teller.leader.take());
     }
@@ -172,19 +173,25 @@ async fn arrive(mut run: Run, gate: Gate, mut teller: Teller) {
 
 enum Claimed {
     Answered(Envelope),
-    Granted(Arc<Row>, u32),
+    Granted(Arc<Row>, u32, Room),
     InProgress,
 }
 
-/// Asks for the claim. `None` where the call has ended meanwhile and was answered.
+/// Asks for the claim. `None` where the call has ended meanwhile and was answered. Unless the claim
+/// is granted, the room is left: nobody keeps one while waiting.
 async fn claim(
     run: &Run,
     gate: &Gate,
     deadline: Instant,
     teller: Teller,
+    room: Room,
 ) -> Option<(Teller, Claimed)> {
     let config = &run.executor.config;
     let key = EntryKey::of(&run.intent);
+    // No owner is taken for dead while its call may still run by its own clock.
+    let lease = config
+        .lease
+        .max(run.deadline.saturating_add(2 * LEDGER_LIMIT));
     let asked_at = Instant::now();
     let row = |epoch| {
         Arc::new(Row {
@@ -192,13 +199,13 @@ async fn claim(
             key: key.clone(),
             gate: gate.clone(),
             epoch,
-            lease: config.lease,
+            lease,
             single_write: run.tool.is_single_write(),
             redaction: run.redaction.clone(),
             asked_at,
         })
     };
-    let claim = Claim::new(&run.intent, config.owner, config.lease);
+    let claim = Claim::new(&run.intent, config.owner, lease);
     // Never dropped: a claim that was granted to nobody would stand in the way for its lease.
     let mut asked = config.ledger.apply(&key, Event::Claim(claim));
     let answer = tokio::select! {
@@ -206,6 +213,7 @@ async fn claim(
         answer = &mut asked => answer,
         cut = cut(gate, &run.executor.state.running, deadline) => {
             teller.tell(narrow(cut.unsent()));
+            drop(room);
             if let Ok(Answer::Granted(grant)) = asked.await {
                 row(grant.epoch).release(cut.unsent().into()).await;
             }
@@ -213,7 +221,7 @@ async fn claim(
         }
     };
     let claimed = match answer {
-        Ok(Answer::Granted(grant)) => Claimed::Granted(row(grant.epoch), grant.generation),
+        Ok(Answer::Granted(grant)) => Claimed::Granted(row(grant.epoch), grant.generation, room),
         Ok(other) => replay::answered(other).map_or(Claimed::InProgress, Claimed::Answered),
         Err(error) => {
             let code = run.executor.state.doubts.unasked(&key, &error);

@@ -218,3 +218,13 @@ async fn lanes_are_shared_by_tools_and_scopes() {
     is(&first.await.unwrap(), Outcome::Ok, Code::Done);
     is(&second.await.unwrap(), Outcome::Ok, Code::Done);
 }
+
+#[tokio::test]
+async fn a_lane_function_that_panics_sends_nothing() {
+    let bench = Bench::start().await;
+    let tool = bench
+        .refund()
+        .with_lanes(|_, _| -> Option<Lane> { panic!("a bug") });
+    is(&bench.run(tool).await, Outcome::Failed, Code::NotSent);
+    assert!(bench.billing.received().is_empty());
+}

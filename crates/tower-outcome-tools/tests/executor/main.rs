@@ -18,5 +18,6 @@ mod reports;
 mod schema;
 mod shutdown;
 mod status;
+mod stress;
 mod support;
 mod twins;
