@@ -6,7 +6,7 @@ use tower_outcome_core::ledger::State;
 use tower_outcome_testkit::Step;
 use tower_outcome_tools::{Executor, Lane, NearMisses, Tool, ToolCall};
 
-use crate::support::{Bench, SHORT, call, failing, is, order};
+use crate::support::{Bench, SHORT, Stage, call, failing, is, order, start};
 
 fn refund(order: &str, amount: i64) -> ToolCall {
     let arguments = json!({ "order": order, "amount": amount });
@@ -106,6 +106,33 @@ async fn a_call_of_the_same_lane_is_held_whatever_its_tool() {
     is(&held, Outcome::Unknown, Code::StillConfirming);
     is(&executor.run(cancel("B")).await, Outcome::Ok, Code::Done);
     assert_eq!(bench.billing.received().len(), 2);
+}
+
+#[tokio::test]
+async fn identical_calls_that_are_held_are_all_told_of_the_call_in_doubt() {
+    let (_bench, executor) = in_doubt(Bench::refund).await;
+    let status = executor.status(&call("refund")).await;
+    for held in executor.run_all(vec![refund("B", 5); 2]).await {
+        is(&held, Outcome::Unknown, Code::StillConfirming);
+        assert_eq!(held.key(), status.key());
+    }
+}
+
+#[tokio::test]
+async fn what_is_held_waits_for_nothing() {
+    let (_bench, executor) = in_doubt(Bench::refund).await;
+    let stage = Stage::new();
+    let executor = executor.with_tool(stage.tool("print")).with_concurrency(1);
+    let running = start(&executor, call("print"));
+    stage.next().await;
+    let hasty = executor.clone().with_deadline(SHORT);
+    is(
+        &hasty.run(refund("B", 5)).await,
+        Outcome::Unknown,
+        Code::StillConfirming,
+    );
+    stage.let_go(1);
+    is(&running.await.unwrap(), Outcome::Ok, Code::Done);
 }
 
 #[tokio::test]

@@ -164,9 +164,11 @@ async fn a_stacked_handler_ends_at_the_inner_deadline() {
     // A clone is the same executor: another one is needed to be stacked.
     let gateway = Executor::new(MemoryLedger::default());
     let gateway = gateway.with_tool(calling("refund", worker, "refund"));
+    let started = tokio::time::Instant::now();
     let envelope = gateway.run(call("refund")).await;
     is(&envelope, Outcome::Failed, Code::NotSent);
     assert_eq!(envelope.data()["code"], "timeout_before_send");
+    assert_eq!(started.elapsed(), Duration::from_secs(1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -127,7 +127,7 @@ async fn a_long_call_is_not_taken_for_dead_while_it_runs() {
     let stage = Stage::new();
     let worker = || {
         let executor = bench.executor().with_tool(stage.tool("print"));
-        executor.with_deadline(Duration::from_secs(300))
+        executor.with_deadline(Duration::from_mins(5))
     };
     let first = start(&worker(), call("print"));
     stage.next().await;
@@ -242,7 +242,7 @@ async fn a_mail_whose_confirmation_is_late_is_sent_once() {
     let stage = Stage::new();
     let executor = Executor::new(MemoryLedger::default())
         .with_tool(stage.tool("send"))
-        .with_deadline(Duration::from_secs(60));
+        .with_deadline(Duration::from_mins(1));
     let mail = || numbered("acme", "send", 1);
     is(
         &executor.run(mail()).await,

@@ -9,6 +9,7 @@ use tower_outcome::{Code, MemoryLedger, Outcome};
 use tower_outcome_core::ledger::State;
 use tower_outcome_testkit::{Step, What};
 use tower_outcome_tools::{Executor, Tool};
+use tower_service::Service as _;
 
 use crate::support::{Bench, SHORT, Stage, call, is, numbered, start};
 
@@ -95,6 +96,35 @@ async fn a_handler_makes_no_further_write_once_the_process_ends() {
     assert_eq!(drain.await.unwrap(), 0);
     is(&running.await.unwrap(), Outcome::Unknown, Code::Partial);
     assert_eq!(bench.billing.received().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_may_have_left_is_given_all_the_time_that_there_is() {
+    let stage = Stage::new();
+    let executor = Executor::new(MemoryLedger::default()).with_tool(stage.tool("print"));
+    let running = start(&executor, numbered("acme", "print", 1));
+    assert_eq!(stage.next().await, 1);
+    let drain = tokio::spawn({
+        let executor = executor.clone();
+        async move { executor.drain(LONG).await }
+    });
+    tokio::time::sleep(LONG / 2).await;
+    stage.let_go(1);
+    is(&running.await.unwrap(), Outcome::Ok, Code::Done);
+    assert_eq!(drain.await.unwrap(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_made_before_and_starts_after_is_refused() {
+    let stage = Stage::new();
+    let mut executor = Executor::new(MemoryLedger::default()).with_tool(stage.tool("print"));
+    let Ok(()) = std::future::poll_fn(|cx| executor.poll_ready(cx)).await;
+    let made = executor.call(numbered("acme", "print", 1));
+    assert_eq!(executor.drain(LONG).await, 0);
+    let Ok(envelope) = made.await;
+    is(&envelope, Outcome::Failed, Code::ShuttingDown);
+    stage.let_go(1);
+    assert!(stage.is_quiet().await);
 }
 
 #[tokio::test(start_paused = true)]
