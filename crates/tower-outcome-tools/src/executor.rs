@@ -1,10 +1,18 @@
 //! Runs tool calls so that each ends in one of five words, and none is done twice.
 //!
 //! A call is looked up, its arguments are checked, its key is derived; an identical call in flight
-//! is joined, and one that has ended is answered from the ledger. Only then it waits for a permit,
-//! claims its row and runs the handler, in a task that the caller's drop does not reach. When the
-//! handler ends or time runs out, the call's gate is sealed first and the word is chosen then, from
-//! the evidence of all writes that the handler made.
+//! is joined, and one that has ended is answered from the ledger. Only then it waits for its
+//! [lanes](crate::lanes) and a permit, claims its row and runs the handler, in a task that the
+//! caller's drop does not reach. When the handler ends or time runs out, the call's gate is sealed
+//! first and the word is chosen then, from the evidence of all writes that the handler made.
+//!
+//! - Waiting is unsent and holds no claim: a deadline, a drop or a shutdown meanwhile is `failed`.
+//! - While a call is in doubt, what is much like it is [held back](crate::NearMisses).
+//! - A call that a handler makes through an executor is a part of the outer one: its end is evidence
+//!   for the outer word, it has the outer one's lanes and permit, and inside the very same call of
+//!   another executor it needs no claim of its own.
+//! - [`Executor::drain`] ends a process; the next one asks its ledger nothing before its first call,
+//!   and sends nothing by itself.
 //!
 //! Give the handlers clients that ask for the call's context, so that a write which lost it on the
 //! way is refused instead of being sent without a key ([`Stack::requiring_context`]).
