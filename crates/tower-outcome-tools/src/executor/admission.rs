@@ -166,8 +166,7 @@ impl<'a> Admission<'a> {
         if meant == NearMisses::Lifted {
             return None;
         }
-        let config = &executor.config;
-        if let Err(code) = doubts.refresh(&*config.ledger, config.lease).await {
+        if let Err(code) = doubts.refresh(&*executor.config.ledger).await {
             return Some(narrow(code));
         }
         while let Some(near) = doubts.near(intent, &self.lanes, meant) {

@@ -8,6 +8,7 @@ use tower_outcome_core::ledger::{Ledger, Owner};
 
 use super::permits::Permits;
 use super::queue::Bounds;
+use super::row::LEDGER_LIMIT;
 use super::{Executor, LONGEST_WAIT};
 use crate::lanes::Lanes;
 use crate::tool::Tool;
@@ -21,9 +22,18 @@ pub(super) struct Config {
     pub(super) permits: Option<Arc<Permits>>,
     pub(super) queue: Bounds,
     pub(super) deadline: Duration,
-    pub(super) lease: Duration,
+    pub(super) lease: Option<Duration>,
     pub(super) patience: Duration,
     pub(super) status_deadline: Duration,
+}
+
+impl Config {
+    /// For how long a call that may run for `limit` is claimed.
+    pub(super) fn lease(&self, limit: Duration) -> Duration {
+        // No owner is taken for dead while its call may still run by its own clock.
+        let longest = LEASE.max(limit.saturating_add(2 * LEDGER_LIMIT));
+        self.lease.unwrap_or(longest)
+    }
 }
 
 impl Executor {
@@ -44,7 +54,7 @@ impl Executor {
                     scope: 256,
                 },
                 deadline: Duration::from_secs(30),
-                lease: Duration::from_secs(90),
+                lease: None,
                 patience: Duration::from_secs(5),
                 status_deadline: Duration::from_secs(5),
             },
@@ -101,11 +111,13 @@ impl Executor {
 
     /// Claims for `lease`, anew with each write; also how long late answers are waited for.
     ///
-    /// Make it longer than the deadline and the clients' hard limit together. A call whose deadline
-    /// is later than that is claimed until a little after it.
+    /// Make it longer than the deadline and the clients' hard limit together, unless an owner that
+    /// crashed is to be taken for dead earlier: an owner that was taken for dead and lives sends
+    /// nothing more. Without a lease of the host's own it is 90 seconds, or longer where a call's
+    /// deadline is.
     #[must_use]
     pub const fn with_lease(mut self, lease: Duration) -> Self {
-        self.config.lease = lease;
+        self.config.lease = Some(lease);
         self
     }
 
@@ -125,3 +137,5 @@ impl Executor {
         self
     }
 }
+
+const LEASE: Duration = Duration::from_secs(90);

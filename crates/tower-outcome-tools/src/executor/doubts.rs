@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use tower_outcome_core::ledger::{Entry, EntryKey, Ledger, LedgerError, State};
 use tower_outcome_core::{Code, Intent};
 
+use super::LONGEST_WAIT;
 use super::status::is_short_of;
 use crate::lanes::Lane;
 use crate::tool::NearMisses;
@@ -25,16 +26,18 @@ struct Doubt {
     tool: Box<str>,
     /// What was wished; not known of a call that another process made.
     wish: Option<(Intent, Arc<[Lane]>)>,
-    since: Instant,
+    /// Until when the ledger may not know it yet.
+    unlisted_until: Instant,
 }
 
 impl Doubts {
-    /// Takes down that a call of this process is in doubt.
-    pub(super) fn note(&self, intent: &Intent, lanes: Arc<[Lane]>) {
+    /// Takes down that a call of this process is in doubt, whose `lease` ends it in the ledger where
+    /// its owner could not write.
+    pub(super) fn note(&self, intent: &Intent, lanes: Arc<[Lane]>, lease: Duration) {
         let doubt = Doubt {
             tool: intent.tool().into(),
             wish: Some((intent.clone(), lanes)),
-            since: Instant::now(),
+            unlisted_until: Instant::now() + lease.min(LONGEST_WAIT),
         };
         self.lock().insert(EntryKey::of(intent), doubt);
     }
@@ -46,7 +49,7 @@ impl Doubts {
                 self.lock().entry(key.clone()).or_insert_with(|| Doubt {
                     tool: tool.clone(),
                     wish: None,
-                    since: Instant::now(),
+                    unlisted_until: Instant::now(),
                 });
             }
             // Its owner could not take the doubt down; the end of the lease will.
@@ -108,7 +111,7 @@ impl Doubts {
 
     /// Asks for what other processes, or this one before it was started anew, left in doubt: the
     /// first time, and again after [`LISTED_FOR`].
-    pub(super) async fn refresh(&self, ledger: &dyn Ledger, lease: Duration) -> Result<(), Code> {
+    pub(super) async fn refresh(&self, ledger: &dyn Ledger) -> Result<(), Code> {
         let mut listed = self.listed.lock().await;
         if listed.is_some_and(|at| at.elapsed() < LISTED_FOR) {
             return Ok(());
@@ -120,7 +123,7 @@ impl Doubts {
         })?;
         if entries.len() < LISTED {
             // That is all of them, but for rows whose owner could not write and whose lease runs.
-            let fresh = |doubt: &Doubt| doubt.since + lease >= asked;
+            let fresh = |doubt: &Doubt| doubt.unlisted_until >= asked;
             let is_listed = |key: &EntryKey| entries.iter().any(|entry| entry.key == *key);
             self.lock()
                 .retain(|key, doubt| fresh(doubt) || is_listed(key));

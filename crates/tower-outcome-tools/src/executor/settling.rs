@@ -115,7 +115,8 @@ impl Settling {
         let conclusion = self.row.settle(&folded, seen).await;
         if conclusion.outcome() == Outcome::Unknown {
             let lanes = Arc::clone(&self.lanes);
-            self.state.doubts.note(&self.intent, lanes);
+            let doubts = &self.state.doubts;
+            doubts.note(&self.intent, lanes, self.row.lease);
         }
         let folded = Folded {
             conclusion,

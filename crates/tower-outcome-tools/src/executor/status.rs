@@ -69,9 +69,7 @@ impl Executor {
         if found.is_empty() {
             let doubts = &self.state.doubts;
             // Whatever is known already is known without the ledger.
-            let _ = doubts
-                .refresh(&*self.config.ledger, self.config.lease)
-                .await;
+            let _ = doubts.refresh(&*self.config.ledger).await;
             found = doubts.find(scope, short);
         }
         found

@@ -12,7 +12,7 @@ use super::admission::{Admission, Admitted};
 use super::fold::Word;
 use super::nested::{Nest, Nested};
 use super::room::Room;
-use super::row::{LEDGER_LIMIT, Row};
+use super::row::Row;
 use super::settling::{Settling, end};
 use super::shutdown::{Running, Untold};
 use super::twins::Leader;
@@ -188,10 +188,7 @@ async fn claim(
 ) -> Option<(Teller, Claimed)> {
     let config = &run.executor.config;
     let key = EntryKey::of(&run.intent);
-    // No owner is taken for dead while its call may still run by its own clock.
-    let lease = config
-        .lease
-        .max(run.deadline.saturating_add(2 * LEDGER_LIMIT));
+    let lease = config.lease(run.deadline);
     let asked_at = Instant::now();
     let row = |epoch| {
         Arc::new(Row {

@@ -1,12 +1,15 @@
 //! While a call is unresolved, what is much like it is held back.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use tower_outcome::{Code, Outcome};
+use tower_outcome::{Code, MemoryLedger, Outcome};
 use tower_outcome_core::ledger::State;
 use tower_outcome_testkit::Step;
 use tower_outcome_tools::{Executor, Lane, NearMisses, Tool, ToolCall};
 
-use crate::support::{Bench, SHORT, Stage, call, failing, is, order, start};
+use crate::support::{Bench, SHORT, Stage, call, failing, is, numbered, order, start};
 
 fn refund(order: &str, amount: i64) -> ToolCall {
     let arguments = json!({ "order": order, "amount": amount });
@@ -182,4 +185,24 @@ async fn an_executor_asks_nothing_of_its_ledger_before_the_first_call() {
     assert!(bench.entry("refund").await == before);
     assert_eq!(bench.billing.received().len(), 1);
     drop(restarted);
+}
+
+#[tokio::test(start_paused = true)]
+async fn doubts_that_are_listed_anew_keep_what_is_open_and_forget_what_is_not() {
+    let stage = Stage::new();
+    let ledger = Arc::new(MemoryLedger::default());
+    let executor = Executor::new(Arc::clone(&ledger)).with_tool(stage.tool("print"));
+    let hasty = executor.clone().with_deadline(SHORT);
+    let lost = hasty.run(numbered("acme", "print", 1)).await;
+    is(&lost, Outcome::Unknown, Code::TimeoutAfterSend);
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_mins(1)).await;
+        let held = executor.run(numbered("acme", "print", 2)).await;
+        is(&held, Outcome::Unknown, Code::StillConfirming);
+        assert_eq!(held.key(), lost.key());
+    }
+    stage.let_go(2);
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    let sent = executor.run(numbered("acme", "print", 2)).await;
+    is(&sent, Outcome::Ok, Code::Done);
 }
