@@ -1,6 +1,5 @@
 //! While a call is unresolved, what is much like it is held back.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -190,19 +189,25 @@ async fn an_executor_asks_nothing_of_its_ledger_before_the_first_call() {
 #[tokio::test(start_paused = true)]
 async fn doubts_that_are_listed_anew_keep_what_is_open_and_forget_what_is_not() {
     let stage = Stage::new();
-    let ledger = Arc::new(MemoryLedger::default());
-    let executor = Executor::new(Arc::clone(&ledger)).with_tool(stage.tool("print"));
+    let lane = |_: &str, _: &Value| [Lane::new("printer/1")];
+    let executor = Executor::new(MemoryLedger::default())
+        .with_tool(stage.tool("print").with_lanes(lane))
+        .with_tool(stage.tool("clean").with_lanes(lane));
     let hasty = executor.clone().with_deadline(SHORT);
     let lost = hasty.run(numbered("acme", "print", 1)).await;
     is(&lost, Outcome::Unknown, Code::TimeoutAfterSend);
     for _ in 0..5 {
         tokio::time::sleep(Duration::from_mins(1)).await;
-        let held = executor.run(numbered("acme", "print", 2)).await;
-        is(&held, Outcome::Unknown, Code::StillConfirming);
-        assert_eq!(held.key(), lost.key());
+        for tool in ["print", "clean"] {
+            let held = executor.run(numbered("acme", tool, 2)).await;
+            is(&held, Outcome::Unknown, Code::StillConfirming);
+            assert_eq!(held.key(), lost.key());
+        }
     }
-    stage.let_go(2);
+    stage.let_go(3);
     tokio::time::sleep(Duration::from_mins(1)).await;
-    let sent = executor.run(numbered("acme", "print", 2)).await;
-    is(&sent, Outcome::Ok, Code::Done);
+    for tool in ["print", "clean"] {
+        let sent = executor.run(numbered("acme", tool, 2)).await;
+        is(&sent, Outcome::Ok, Code::Done);
+    }
 }
