@@ -197,8 +197,8 @@ impl Context {
         match write.spokesman().map(|earlier| may_repeat(&earlier, call)) {
             Some(Err(error)) => Err(error),
             Some(Ok(())) | None => {
-                if write.calls.iter().any(may_have_left) {
-                    call.inherit_doubt();
+                if let Some(earlier) = write.calls.iter().find(|call| may_have_left(call)) {
+                    call.inherit_doubt(earlier);
                 }
                 write.calls.push(call.clone());
                 Ok(())
