@@ -194,6 +194,10 @@ impl Context {
                 call.route()
             )));
         }
+        if !call.is_keyed() && write.calls.iter().any(is_under_way) {
+            return Err(Error::new(Code::StillConfirming)
+                .with_detail("this write is already being made in this call"));
+        }
         match write.spokesman().map(|earlier| may_repeat(&earlier, call)) {
             Some(Err(error)) => Err(error),
             Some(Ok(())) | None => {
@@ -238,6 +242,11 @@ fn may_repeat(earlier: &Call, again: &Call) -> Result<(), Error> {
         Code::StillConfirming
     };
     Err(Error::new(code).with_detail("this write was already made in this call"))
+}
+
+/// Whether nobody knows yet whether it leaves.
+fn is_under_way(call: &Call) -> bool {
+    call.conclusion().is_none() && !call.gate().is_sealed()
 }
 
 fn may_have_left(call: &Call) -> bool {

@@ -46,7 +46,7 @@ use http::{HeaderMap, Request, Response};
 use tokio::time::Instant;
 use tower::retry::Policy;
 use tower::retry::budget::TpsBudget;
-use tower::util::rng::{HasherRng, Rng as _};
+use tower::util::rng::HasherRng;
 
 use crate::Profile;
 
@@ -76,6 +76,7 @@ pub(crate) use asked::pushback;
 pub use backoff::Backoff;
 pub use choice::{LANDING, MAX_DELAY};
 pub use decision::{Decision, Reason};
+use facts::Facts;
 #[cfg(feature = "hedge")]
 pub use hedge::HedgeGuard;
 use refresh::Refresh;
@@ -99,6 +100,8 @@ pub struct KeyedRetry {
     /// How often the wait was doubled.
     doubled: u32,
     refreshed: bool,
+    /// Something of it may have been looked at. Where there is a record, that knows better.
+    may_have_left: bool,
     began: Option<Instant>,
 }
 
@@ -119,6 +122,7 @@ impl KeyedRetry {
             made: 0,
             doubled: 0,
             refreshed: false,
+            may_have_left: false,
             began: None,
         }
     }
@@ -187,9 +191,15 @@ where
         result: &mut Result<Response<T>, E>,
     ) -> Option<Backoff> {
         self.made += 1;
-        let facts = record::facts(request, result);
-        let facts =
-            facts.unwrap_or_else(|| plain::facts(&self.profile, request, result, self.elapsed()));
+        let facts = record::facts(request, result).unwrap_or_else(|| {
+            let facts = plain::facts(&self.profile, request, result);
+            Facts {
+                tainted: facts.tainted || self.may_have_left,
+                key_age: self.elapsed(),
+                ..facts
+            }
+        });
+        self.may_have_left = facts.tainted;
         let decision = self.decide(&facts);
         log(decision);
         let recorded = record::note(request, decision);
@@ -211,9 +221,7 @@ where
 
     fn clone_request(&mut self, request: &Request<B>) -> Option<Request<B>> {
         if self.made == 0 {
-            // This is what tower clones for the call: it begins now, with a jitter of its own.
-            self.began = Some(Instant::now());
-            self.random.next_u64();
+            self.begin();
         }
         let copied = match self.veto(request) {
             Some(reason) => Err(reason),

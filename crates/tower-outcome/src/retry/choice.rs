@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use http::Request;
+use tokio::time::Instant;
 use tower::retry::budget::Budget as _;
-use tower::util::rng::Rng as _;
+use tower::util::rng::{HasherRng, Rng as _};
 
 use super::facts::{Cover, Facts, Shown};
 use super::{Decision, KeyedRetry, Pushback, Reason, record};
@@ -104,13 +105,9 @@ impl KeyedRetry {
     }
 
     pub(super) fn decide(&mut self, facts: &Facts) -> Decision {
-        let budget = self.budget.clone();
-        if let Some(budget) = budget.as_ref().filter(|_| self.made == 1) {
-            budget.deposit();
-        }
         let chosen = self.choose(facts).and_then(|reason| {
             let wait = self.wait(facts, reason)?;
-            match &budget {
+            match &self.budget {
                 Some(budget) if !budget.withdraw() => Err(Reason::BudgetSpent),
                 _ => Ok((reason, wait)),
             }
@@ -123,6 +120,16 @@ impl KeyedRetry {
             attempt: self.made,
             reason,
             wait,
+        }
+    }
+
+    /// What tower clones for the next call: it begins now, with a jitter of its own, whatever this
+    /// one is a clone of.
+    pub(super) fn begin(&mut self) {
+        self.began = Some(Instant::now());
+        self.random = HasherRng::default();
+        if let Some(budget) = &self.budget {
+            budget.deposit();
         }
     }
 

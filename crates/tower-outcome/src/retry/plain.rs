@@ -1,7 +1,5 @@
 //! What the policy knows where no layer above keeps a record: the request and the answer's head.
 
-use std::time::Duration;
-
 use http::{Request, Response, StatusCode};
 
 use super::facts::{Cover, Facts, Shown};
@@ -12,7 +10,6 @@ pub(super) fn facts<B, T, E>(
     profile: &Profile,
     request: &Request<B>,
     result: &Result<Response<T>, E>,
-    key_age: Duration,
 ) -> Facts {
     let profile = profile.narrowed(&Target::of(request));
     let cover = Cover::of(&profile, request);
@@ -21,9 +18,8 @@ pub(super) fn facts<B, T, E>(
         Err(_) => Shown::Open,
     };
     Facts {
-        // A write without a key was sent once, and this is its refusal.
+        // A refusal for credentials is proof that the request was not looked at.
         tainted: shown != Shown::Unauthorized || profile.has_replaying_proxy(),
-        key_age,
         ..Facts::new(&profile, result, shown, cover)
     }
 }
