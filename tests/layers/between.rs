@@ -20,6 +20,7 @@ use tower_outcome_testkit::{Billing, Refusing, Step};
 use tower_test::mock;
 
 use crate::support::{Mock, intended, left, write};
+use crate::whole::{FOREIGN, Fault, Layer, check};
 
 macro_rules! crowded {
     () => {
@@ -73,6 +74,33 @@ async fn anothers_timeout_on_a_write_that_left_is_unknown() {
     let verdict = client.send(to(&billing.url())).await;
     assert_eq!(verdict.outcome(), Outcome::Unknown);
     assert_eq!(billing.commits(), 1);
+}
+
+#[tokio::test]
+async fn a_foreign_layer_at_any_place_makes_no_word_false() {
+    let ours = [
+        Layer::Deadline,
+        Layer::Shield,
+        Layer::Claim,
+        Layer::Key,
+        Layer::Retry,
+    ];
+    let places = FOREIGN.into_iter().flat_map(|foreign| {
+        (0..=ours.len()).map(move |place| {
+            let mut stack = ours.to_vec();
+            stack.insert(place, foreign);
+            stack
+        })
+    });
+    let stacks: Vec<_> = places.collect();
+    for fault in [
+        Fault::Close,
+        Fault::GatewayError,
+        Fault::Refuse,
+        Fault::Silence,
+    ] {
+        check(fault, &stacks).await;
+    }
 }
 
 #[tokio::test]

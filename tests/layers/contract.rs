@@ -56,14 +56,16 @@ async fn whoever_waits_for_readiness_is_woken_by_it() {
         L: Layer<Mock>,
         L::Service: Service<Request<OutcomeBody>, Error: Debug>,
     {
-        let (service, mut server) = mock::pair();
-        server.allow(0);
-        let mut sent = task::spawn(layer.layer(service).oneshot(write()));
-        assert!(sent.poll().is_pending(), "{name}");
-        server.allow(1);
-        assert!(sent.is_woken(), "{name}");
-        assert!(sent.poll().is_pending(), "{name}");
-        queued(&mut server).await;
+        for request in [read(), write(), intended()] {
+            let (service, mut server) = mock::pair();
+            server.allow(0);
+            let mut sent = task::spawn(layer.layer(service).oneshot(request));
+            assert!(sent.poll().is_pending(), "{name}");
+            server.allow(1);
+            assert!(sent.is_woken(), "{name}");
+            assert!(sent.poll().is_pending(), "{name}");
+            queued(&mut server).await;
+        }
     }
     every_layer!(check);
 }
@@ -85,6 +87,57 @@ async fn a_read_that_is_dropped_gives_back_what_it_held() {
         let mut second = task::spawn(client.oneshot(read()));
         assert!(second.poll().is_pending(), "{name}");
         queued(&mut server).await;
+    }
+    every_layer!(check);
+}
+
+/// A shield holds on to it for as long as the write runs.
+#[tokio::test(start_paused = true)]
+async fn a_write_that_is_dropped_gives_back_what_it_held_once_it_has_ended() {
+    async fn check<L>(name: &str, layer: L)
+    where
+        L: Layer<ConcurrencyLimit<Mock>>,
+        L::Service: Service<Request<OutcomeBody>, Error: Debug> + Clone,
+    {
+        let (service, mut server) = mock::pair();
+        let client = layer.layer(ConcurrencyLimitLayer::new(1).layer(service));
+        let mut first = task::spawn(client.clone().oneshot(write()));
+        assert!(first.poll().is_pending(), "{name}");
+        let (_, answering) = queued(&mut server).await;
+        drop(first);
+        answering.send_response(paid());
+
+        tokio::select! {
+            _ = client.oneshot(write()) => panic!("{name}"),
+            _ = queued(&mut server) => {}
+        }
+    }
+    every_layer!(check);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_readiness_and_is_dropped_gives_up_its_place() {
+    async fn check<L>(name: &str, layer: L)
+    where
+        L: Layer<ConcurrencyLimit<Mock>>,
+        L::Service: Service<Request<OutcomeBody>, Error: Debug> + Clone,
+    {
+        for request in [read, write, intended] {
+            let (service, mut server) = mock::pair();
+            let client = layer.layer(ConcurrencyLimitLayer::new(1).layer(service));
+            let mut running = task::spawn(client.clone().oneshot(read()));
+            assert!(running.poll().is_pending(), "{name}");
+            let (_, answering) = queued(&mut server).await;
+            let mut waiting = task::spawn(client.clone().oneshot(request()));
+            assert!(waiting.poll().is_pending(), "{name}");
+            drop(waiting);
+
+            answering.send_response(paid());
+            assert!(running.await.is_ok(), "{name}");
+            let mut next = task::spawn(client.oneshot(read()));
+            assert!(next.poll().is_pending(), "{name}");
+            queued(&mut server).await;
+        }
     }
     every_layer!(check);
 }

@@ -121,7 +121,7 @@ impl PostgresLedger {
     ///
     /// The answer counts once the transaction is committed, and only then may anything be sent on
     /// its strength. Keep the transaction short: whoever asks for the same entry meanwhile waits for
-    /// it, up to a quarter of a second.
+    /// it, up to two seconds.
     ///
     /// # Errors
     ///

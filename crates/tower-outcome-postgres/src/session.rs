@@ -105,7 +105,7 @@ const SETUP: &str = "
     SET default_transaction_isolation = 'read committed';
     SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') = 'off';
-    SET lock_timeout = '250ms';
+    SET lock_timeout = '2s';
     SET statement_timeout = '10s';
     SET enable_seqscan = off;
     SET plan_cache_mode = force_generic_plan;

@@ -1,6 +1,6 @@
 //! Keeps the answer, or the error, that the caller's code expects.
 //!
-//! The drop-in form of [`OutcomeLayer`](crate::OutcomeLayer): generated gRPC clients, SDKs and
+//! The drop-in form of [`OutcomeLayer`]: generated gRPC clients, SDKs and
 //! code that is already there go on as before. The verdict travels beside the answer, in its
 //! extensions; an error is an [`Error`] that names the word. Where neither reaches the caller, as
 //! with tonic's `Status`, a [`Watch`] in the request's extensions does.

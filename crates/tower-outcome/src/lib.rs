@@ -35,6 +35,8 @@
 //! | tower's `RetryLayer` with [`KeyedRetry`] | repeats what is safe to repeat |
 //! | [`transport::Wire`] | hands the request on, and knows whether it left |
 //!
+//! [`AuditLayer`] changes nothing: it goes into any stack and reports what would be wrong there.
+//!
 //! Caps and rate limits belong below [`ShieldLayer`]: above it a cap is none, since a write goes on
 //! after its caller has left.
 //!
@@ -46,6 +48,8 @@
 
 #![warn(clippy::unwrap_used)]
 
+#[cfg(feature = "client")]
+pub mod audit;
 #[cfg(feature = "client")]
 pub mod body;
 #[cfg(feature = "client")]
@@ -85,6 +89,8 @@ pub mod verdict;
 #[cfg(feature = "client")]
 pub mod watch;
 
+#[cfg(feature = "client")]
+pub use audit::{Audit, AuditLayer};
 #[cfg(feature = "client")]
 pub use body::OutcomeBody;
 #[cfg(feature = "client")]

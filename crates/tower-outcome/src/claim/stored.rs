@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 
 use crate::ReplyBody;
+use crate::transport::is_grpc;
 
 #[derive(Deserialize, Serialize)]
 struct Head {
@@ -51,6 +52,12 @@ fn parse<B>(packed: &[u8]) -> Option<Response<ReplyBody<B>>> {
     if let Some(content_type) = head.content_type {
         let content_type = HeaderValue::try_from(content_type).ok()?;
         answer.headers_mut().insert(CONTENT_TYPE, content_type);
+    }
+    if is_grpc(answer.headers()) {
+        // Only what was done is kept, and a gRPC client waits for the status.
+        let mut trailers = HeaderMap::new();
+        trailers.insert("grpc-status", HeaderValue::from_static("0"));
+        return Some(answer.map(|body| body.with_trailers(Some(trailers))));
     }
     Some(answer)
 }

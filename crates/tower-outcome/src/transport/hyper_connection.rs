@@ -77,7 +77,10 @@ impl Transport for Http2Connection {
 
     fn start(&mut self, request: Request<OutcomeBody>, arm: impl FnOnce()) -> ConnectionFuture {
         arm();
-        ConnectionFuture::new(self.0.try_send_request(request))
+        // Queued on the first poll, and not before the reactor had a chance to tell of a closed
+        // connection.
+        let mut connection = self.0.clone();
+        ConnectionFuture::new(async move { connection.try_send_request(request).await })
     }
 }
 

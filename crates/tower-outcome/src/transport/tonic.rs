@@ -50,7 +50,14 @@ impl Transport for TonicChannel {
         // Wrapping asks the body: armed afterwards.
         let request = request.map(Body::new);
         arm();
-        TonicFuture(self.0.call(request))
+        // The clone stays behind; the readied channel goes into the future. It queues the request
+        // on the first poll, and not before the reactor had a chance to tell of a closed connection.
+        let clone = self.0.clone();
+        let channel = std::mem::replace(&mut self.0, clone);
+        TonicFuture {
+            waiting: Some((channel, request)),
+            called: None,
+        }
     }
 }
 
@@ -63,13 +70,22 @@ impl IntoTransport for Channel {
 }
 
 /// Future of a request through [`TonicChannel`].
-pub struct TonicFuture(<Channel as Service<Request<Body>>>::Future);
+pub struct TonicFuture {
+    waiting: Option<(Channel, Request<Body>)>,
+    called: Option<<Channel as Service<Request<Body>>>::Future>,
+}
 
 impl Future for TonicFuture {
     type Output = Result<Response<Body>, BoxError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Poll::Ready(ready!(Pin::new(&mut self.0).poll(cx)).map_err(Into::into))
+        if let Some((mut channel, request)) = self.waiting.take() {
+            self.called = Some(channel.call(request));
+        }
+        match &mut self.called {
+            Some(called) => Poll::Ready(ready!(Pin::new(called).poll(cx)).map_err(Into::into)),
+            None => Poll::Pending,
+        }
     }
 }
 
