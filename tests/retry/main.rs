@@ -9,6 +9,7 @@ mod limits;
 mod packages;
 mod plain;
 mod properties;
+mod reads;
 mod reasons;
 mod streams;
 

@@ -188,12 +188,17 @@ impl Profile {
     pub(crate) fn narrowed(&self, target: &Target<'_>) -> Cow<'_, Self> {
         let route = self.routes.iter().find(|route| route.to.matches(target));
         let profile = route.map_or(self, |route| &route.profile);
-        let key = profile.key.as_ref();
-        if key.is_none_or(|key| key.is_taken_on(target.method())) {
+        if profile.takes_key_on(target.method()) {
             Cow::Borrowed(profile)
         } else {
             Cow::Owned(profile.clone().without_key())
         }
+    }
+
+    /// Whether a key that goes along counts, or none goes along.
+    fn takes_key_on(&self, method: &Method) -> bool {
+        let key = self.key.as_ref();
+        key.is_none_or(|key| key.is_taken_on(method))
     }
 
     /// The key that a request carries already. An empty one is none.

@@ -1,6 +1,5 @@
 //! How a provider wants keys spelt, and what its answers mean.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName};
@@ -74,11 +73,14 @@ impl Profile {
 
     /// What is promised to requests to `target`, shared.
     pub(crate) fn at(self: Arc<Self>, target: &Target<'_>) -> Arc<Self> {
-        let chosen = match self.narrowed(target) {
-            Cow::Borrowed(same) if std::ptr::eq(same, &raw const *self) => None,
-            narrowed => Some(Arc::new(narrowed.into_owned())),
-        };
-        chosen.unwrap_or(self)
+        let route = self.routes.iter().find(|route| route.to.matches(target));
+        let route = route.map(|route| Arc::clone(&route.profile));
+        let profile = route.unwrap_or(self);
+        if profile.takes_key_on(target.method()) {
+            profile
+        } else {
+            Arc::new((*profile).clone().without_key())
+        }
     }
 
     pub(crate) fn key_style(&self) -> KeyStyle {
