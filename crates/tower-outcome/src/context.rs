@@ -235,11 +235,15 @@ impl Context {
                 call.route()
             )));
         }
+        if !call.is_keyed() && write.calls.iter().any(is_under_way) {
+            return Err(Error::new(Code::StillConfirming)
+                .with_detail("this write is already being made in this call"));
+        }
         match write.spokesman().map(|earlier| may_repeat(&earlier, call)) {
             Some(Err(error)) => Err(error),
             Some(Ok(())) | None => {
-                if write.calls.iter().any(may_have_left) {
-                    call.inherit_doubt();
+                if let Some(earlier) = write.calls.iter().find(|call| may_have_left(call)) {
+                    call.inherit_doubt(earlier);
                 }
                 write.calls.push(call.clone());
                 Ok(())
@@ -283,6 +287,11 @@ fn may_repeat(earlier: &Call, again: &Call) -> Result<(), Error> {
         Code::StillConfirming
     };
     Err(Error::new(code).with_detail("this write was already made in this call"))
+}
+
+/// Whether nobody knows yet whether it leaves.
+fn is_under_way(call: &Call) -> bool {
+    call.conclusion().is_none() && !call.gate().is_sealed()
 }
 
 fn may_have_left(call: &Call) -> bool {
