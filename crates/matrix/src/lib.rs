@@ -23,7 +23,7 @@ mod tally;
 
 pub use cell::{Cell, run};
 pub use client::{Client, Protocol, Write};
-pub use ours::{DEADLINE, ours};
+pub use ours::{BODY, DEADLINE, ours};
 pub use rows::rows;
 pub use staging::Staging;
 pub use tally::Tally;

@@ -160,6 +160,8 @@ async fn send(client: &OutcomeClient, url: &str, kind: &str, body: Bytes) -> Tol
 /// Short enough not to be noticed, long enough for a loopback connection under load.
 pub const DEADLINE: Duration = Duration::from_millis(300);
 
-const BODY: &str = r#"{"order":"A-1","amount":1000}"#;
+/// What every write sends, as JSON.
+pub const BODY: &str = r#"{"order":"A-1","amount":1000}"#;
+
 const GRPC: &str = "application/grpc";
 const JSON: &str = "application/json";

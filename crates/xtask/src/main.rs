@@ -2,15 +2,16 @@
 
 use std::process::ExitCode;
 
+mod cargo;
 mod cases;
-mod test;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["test"] => test::run(),
+        ["test"] => cargo::test(),
         ["cases", kind, file] => cases::run(kind, file.as_ref()),
+        ["honesty", arguments @ ..] => cargo::honesty(arguments),
         _ => {
             eprint!("{USAGE}");
             ExitCode::from(2)
@@ -24,4 +25,11 @@ usage: cargo xtask COMMAND
   test               run every test and every example in the documentation
   cases KIND FILE    run a file of cases, one JSON object a line, and list each miss
                      (KIND: keys, replies, sf)
+  honesty [FLAGS]    put every fault under tower-outcome and under what people use, and print
+                     what each client was told, as the table in the README; exits with 1 if
+                     tower-outcome told something false or wrote twice, with 2 on other flags
+      --json             print it for programs
+      --cells            list every pair of client and fault
+      --current-thread   on tokio's runtime of one thread only
+      --multi-thread     on tokio's runtime of many threads only
 ";

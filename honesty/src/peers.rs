@@ -1,0 +1,117 @@
+//! What people use, as its documentation begins.
+
+use http::StatusCode;
+use tower_outcome_matrix::Protocol::{Http1, Http2};
+use tower_outcome_matrix::{Client, Write};
+use tower_outcome_testkit::Told;
+
+use crate::stack::Stack;
+
+mod over_hyper_util;
+mod over_reqwest;
+
+/// What people use.
+pub(crate) fn peers() -> Vec<Stack> {
+    vec![
+        hyper_util(
+            "hyper-util 0.1",
+            || over_hyper_util::plain(Http1),
+            || over_hyper_util::plain(Http2),
+        ),
+        reqwest(
+            "reqwest 0.13",
+            || over_reqwest::plain(Http1),
+            || over_reqwest::plain(Http2),
+        ),
+        reqwest(
+            "reqwest-middleware 0.5, reqwest-retry 0.9",
+            || over_reqwest::reqwest_retry(Http1),
+            || over_reqwest::reqwest_retry(Http2),
+        ),
+        hyper_util(
+            "tower 0.5, retry on errors and 5xx",
+            || over_hyper_util::tower_retry(Http1),
+            || over_hyper_util::tower_retry(Http2),
+        ),
+        hyper_util(
+            "tower-resilience-retry 0.14",
+            || over_hyper_util::tower_resilience(Http1),
+            || over_hyper_util::tower_resilience(Http2),
+        ),
+        reqwest(
+            "agent-effects 0.2, agent-effects-http 0.2",
+            || over_reqwest::agent_effects(Http1),
+            || over_reqwest::agent_effects(Http2),
+        ),
+    ]
+}
+
+fn hyper_util(name: &str, h1: fn() -> Write, h2: fn() -> Write) -> Stack {
+    Stack {
+        name: name.to_owned(),
+        is_ours: false,
+        clients: vec![
+            Client::new("hyper-util, h1", Http1, h1),
+            Client::new("hyper-util, h2", Http2, h2),
+        ],
+    }
+}
+
+fn reqwest(name: &str, h1: fn() -> Write, h2: fn() -> Write) -> Stack {
+    Stack {
+        name: name.to_owned(),
+        is_ours: false,
+        clients: vec![
+            Client::new("reqwest, h1", Http1, h1),
+            Client::new("reqwest, h2", Http2, h2),
+        ],
+    }
+}
+
+/// As people map it: there is no word between done and failed.
+fn told<E>(answer: Result<StatusCode, E>) -> Told {
+    match answer {
+        Ok(status) if status.is_success() => Told::Done,
+        Ok(_) | Err(_) => Told::Failed,
+    }
+}
+
+const JSON: &str = "application/json";
+
+#[cfg(test)]
+mod tests {
+    use tower_outcome_matrix::{Row, Staging, Truth, run};
+    use tower_outcome_testkit::{Scenario, Step};
+
+    use super::*;
+
+    /// Without this a peer that does not work would look honest.
+    #[tokio::test]
+    async fn peers_repeat_a_write_whose_answer_is_lost_as_often_as_they_are_known_to() {
+        let name = "commits, then closes, every time";
+        let script = vec![Step::CommitThenClose; 9];
+        let row = Row {
+            name,
+            protocols: &[Http1, Http2],
+            staging: Staging::Scripted(Box::new(Scenario::new(name, script))),
+            truth: Truth::Open,
+        };
+        let mut seen = Vec::new();
+        for peer in peers() {
+            for client in &peer.clients {
+                let cell = run(&row, client).await.expect("there are ports");
+                seen.push((cell.seen.told, cell.seen.commits));
+            }
+        }
+        let known = [
+            (Told::Failed, 1),
+            (Told::Failed, 1),
+            (Told::Failed, 4),
+            (Told::Failed, 3),
+            (Told::Failed, 3),
+            (Told::Unknown, 1),
+        ];
+        let twice = known.map(|(told, commits)| [(Some(told), commits); 2]);
+        assert_eq!(seen, twice.as_flattened());
+    }
+}
