@@ -2,16 +2,17 @@
 
 use std::process::ExitCode;
 
-mod cargo;
 mod cases;
+mod honesty;
+mod test;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["test"] => cargo::test(),
+        ["test"] => test::run(),
         ["cases", kind, file] => cases::run(kind, file.as_ref()),
-        ["honesty", arguments @ ..] => cargo::honesty(arguments),
+        ["honesty", arguments @ ..] => honesty::run(arguments),
         _ => {
             eprint!("{USAGE}");
             ExitCode::from(2)
