@@ -50,25 +50,7 @@ impl Report {
         }
         if with_cells {
             text.push_str(CELLS_HEAD);
-            for Measured {
-                stack,
-                runtime,
-                cell,
-                ..
-            } in &self.cells
-            {
-                let told = cell.seen.told.map(|told| told.to_string());
-                let _ = writeln!(
-                    text,
-                    "| {stack} | {} | {runtime} | {} | {} | {} | {} | {} |",
-                    cell.client,
-                    cell.row,
-                    told.as_deref().unwrap_or("nothing"),
-                    cell.seen.commits,
-                    cell.seen.requests,
-                    findings(cell).join(", ")
-                );
-            }
+            self.cells.iter().for_each(|it| write_line(&mut text, it));
         }
         text
     }
@@ -134,6 +116,22 @@ fn fault_of(ours: Tally) -> Option<&'static str> {
         ),
     ];
     faults.iter().find(|(is, _)| *is).map(|(_, fault)| *fault)
+}
+
+fn write_line(text: &mut String, it: &Measured) {
+    let Measured { stack, cell, .. } = it;
+    let told = cell.seen.told.map(|told| told.to_string());
+    let _ = writeln!(
+        text,
+        "| {stack} | {} | {} | {} | {} | {} | {} | {} |",
+        cell.client,
+        it.runtime,
+        cell.row,
+        told.as_deref().unwrap_or("nothing"),
+        cell.seen.commits,
+        cell.seen.requests,
+        findings(cell).join(", ")
+    );
 }
 
 fn to_json(it: &Measured) -> Value {

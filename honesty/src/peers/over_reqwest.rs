@@ -24,7 +24,10 @@ pub(super) fn plain(protocol: Protocol) -> Write {
             .post(format!("{url}/refunds"))
             .header(CONTENT_TYPE, JSON)
             .body(BODY);
-        Box::pin(async move { told(request.send().await.map(|response| response.status())) })
+        Box::pin(async move {
+            let answer = request.send().await;
+            told(answer.ok().map(|response| response.status()))
+        })
     })
 }
 
@@ -41,7 +44,10 @@ pub(super) fn reqwest_retry(protocol: Protocol) -> Write {
             .post(format!("{url}/refunds"))
             .header(CONTENT_TYPE, JSON)
             .body(BODY);
-        Box::pin(async move { told(request.send().await.map(|response| response.status())) })
+        Box::pin(async move {
+            let answer = request.send().await;
+            told(answer.ok().map(|response| response.status()))
+        })
     })
 }
 
