@@ -14,6 +14,16 @@
 //!
 //! Those that repeat do so as often as ever, but without waiting in between. Their timeout is that of
 //! one attempt, as reqwest's is. Proxies from the environment are off for all.
+//!
+//! # How it is counted
+//!
+//! - `failed` is false where the write took effect, and where it could have for all that the client
+//!   saw; the column beside it counts the former alone.
+//! - `failed` is proved where nothing happened and it could be known, or nothing arrived. Who calls
+//!   every error `failed` is right there as well, without a proof.
+//! - Unknown is needless where the client could have known.
+//! - Some faults are races of the server's end against the next write; counts differ by a few from
+//!   run to run.
 
 use std::process::ExitCode;
 

@@ -29,10 +29,15 @@ impl Report {
 
     pub(crate) fn to_markdown(&self, with_cells: bool) -> String {
         let mut text = String::from(HEAD);
-        for (stack, tally) in self.lines() {
+        for Line {
+            stack,
+            tally,
+            failed_and_done,
+        } in self.lines()
+        {
             let _ = writeln!(
                 text,
-                "| {stack} | {} | {} | {} | {} | {} | {} | {} |",
+                "| {stack} | {} | {} | {failed_and_done} | {} | {} | {} | {} | {} |",
                 tally.cells,
                 tally.false_failed,
                 tally.double_commits,
@@ -56,16 +61,17 @@ impl Report {
     }
 
     pub(crate) fn to_json(&self, with_cells: bool) -> Value {
-        let stacks = self.lines().into_iter().map(|(stack, tally)| {
+        let stacks = self.lines().into_iter().map(|line| {
             json!({
-                "stack": stack,
-                "cells": tally.cells,
-                "false_failed": tally.false_failed,
-                "double_commits": tally.double_commits,
-                "false_done": tally.false_done,
-                "needless_unknown": tally.needless_unknown,
-                "honest_unknown": tally.honest_unknown,
-                "proved_failed": tally.proved_failed,
+                "stack": line.stack,
+                "cells": line.tally.cells,
+                "false_failed": line.tally.false_failed,
+                "false_failed_and_done": line.failed_and_done,
+                "double_commits": line.tally.double_commits,
+                "false_done": line.tally.false_done,
+                "needless_unknown": line.tally.needless_unknown,
+                "honest_unknown": line.tally.honest_unknown,
+                "proved_failed": line.tally.proved_failed,
             })
         });
         let mut report = json!({
@@ -79,12 +85,17 @@ impl Report {
     }
 
     /// The sum of ours, then every stack.
-    fn lines(&self) -> Vec<(&str, Tally)> {
-        let mut lines = vec![(OURS, self.ours())];
+    fn lines(&self) -> Vec<Line<'_>> {
+        let mut lines = vec![Line::new(OURS)];
         for it in &self.cells {
-            match lines.iter_mut().find(|(stack, _)| *stack == it.stack) {
-                Some((_, tally)) => *tally = *tally + it.cell.into(),
-                None => lines.push((&it.stack, it.cell.into())),
+            let stack = lines.iter().position(|line| line.stack == it.stack);
+            let stack = stack.unwrap_or_else(|| {
+                lines.push(Line::new(&it.stack));
+                lines.len() - 1
+            });
+            lines[stack].add(it.cell);
+            if it.is_ours {
+                lines[0].add(it.cell);
             }
         }
         lines
@@ -98,6 +109,30 @@ impl Report {
     fn needless(&self) -> impl Iterator<Item = &Measured> {
         let ours = self.cells.iter().filter(|it| it.is_ours);
         ours.filter(|it| it.cell.is_needless_unknown())
+    }
+}
+
+/// The sums of one stack.
+#[derive(Debug)]
+struct Line<'a> {
+    stack: &'a str,
+    tally: Tally,
+    /// Of the false `failed`, those where it happened, and not only could have.
+    failed_and_done: usize,
+}
+
+impl<'a> Line<'a> {
+    fn new(stack: &'a str) -> Self {
+        Self {
+            stack,
+            tally: Tally::default(),
+            failed_and_done: 0,
+        }
+    }
+
+    fn add(&mut self, cell: Cell) {
+        self.tally = self.tally + cell.into();
+        self.failed_and_done += usize::from(cell.seen.is_false_failed());
     }
 }
 
@@ -161,9 +196,9 @@ fn findings(cell: &Cell) -> Vec<&'static str> {
 }
 
 const HEAD: &str = "\
-| stack | cells | false `failed` | double commits | false done | needless unknowns \
-| honest unknowns | proved `failed` |
-|---|---|---|---|---|---|---|---|
+| stack | cells | false `failed` | of these done | double commits | false done \
+| needless unknowns | honest unknowns | proved `failed` |
+|---|---|---|---|---|---|---|---|---|
 ";
 
 const CELLS_HEAD: &str = "
