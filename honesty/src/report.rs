@@ -210,7 +210,36 @@ const OURS: &str = "tower-outcome";
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use tower_outcome_matrix::Protocol::Http1;
+    use tower_outcome_matrix::{Client, Row, Staging, Truth, run};
+    use tower_outcome_testkit::{Scenario, Step, Told};
+
     use super::*;
+    use crate::measure::Flavour;
+
+    #[tokio::test]
+    async fn a_false_failed_fails_the_run_if_it_is_ours() {
+        let liar = Client::new("liar", Http1, || {
+            Arc::new(|_| Box::pin(async { Told::Failed }))
+        });
+        let row = Row {
+            name: "commits, then closes",
+            protocols: &[Http1],
+            staging: Staging::Scripted(Box::new(Scenario::new("", [Step::CommitThenClose]))),
+            truth: Truth::Open,
+        };
+        let mut measured = Measured {
+            stack: String::new(),
+            is_ours: true,
+            runtime: Flavour::CurrentThread,
+            cell: run(&row, &liar).await.expect("there are ports"),
+        };
+        assert!(Report::new(vec![measured.clone()]).fault().is_some());
+        measured.is_ours = false;
+        assert_eq!(Report::new(vec![measured]).lines()[1].tally.false_failed, 1);
+    }
 
     #[test]
     fn one_false_word_or_second_commit_of_ours_fails_the_run() {
