@@ -27,7 +27,7 @@ mod tally;
 
 pub use cell::{Cell, run};
 pub use client::{Client, Protocol, Write};
-pub use ours::ours;
+pub use ours::{BODY, ours};
 pub use rows::rows;
 pub use staging::Staging;
 pub use tally::Tally;

@@ -189,6 +189,8 @@ async fn send(client: &OutcomeClient, url: &str, kind: &str, body: Bytes) -> Tol
     }
 }
 
-const BODY: &str = r#"{"order":"A-1","amount":1000}"#;
+/// What every write sends, as JSON.
+pub const BODY: &str = r#"{"order":"A-1","amount":1000}"#;
+
 const GRPC: &str = "application/grpc";
 const JSON: &str = "application/json";

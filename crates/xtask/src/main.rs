@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 mod cases;
+mod honesty;
 mod test;
 
 fn main() -> ExitCode {
@@ -11,6 +12,7 @@ fn main() -> ExitCode {
     match arguments.as_slice() {
         ["test", arguments @ ..] => test::run(arguments),
         ["cases", kind, file] => cases::run(kind, file.as_ref()),
+        ["honesty", arguments @ ..] => honesty::run(arguments),
         _ => {
             eprint!("{USAGE}");
             ExitCode::from(2)
@@ -25,4 +27,11 @@ usage: cargo xtask COMMAND
                      runs with ARGUMENTS, beside private servers (PostgreSQL) that they need
   cases KIND FILE    run a file of cases, one JSON object a line, and list each miss
                      (KIND: keys, replies, responses, sf)
+  honesty [FLAGS]    put every fault under tower-outcome and under what people use, and print
+                     what each client was told, as the table in the README; exits with 1 if
+                     tower-outcome told something false or wrote twice, with 2 on other flags
+      --json             print it for programs
+      --cells            list every pair of client and fault
+      --current-thread   on tokio's runtime of one thread only
+      --multi-thread     on tokio's runtime of many threads only
 ";
