@@ -88,6 +88,14 @@ impl<B> ReplyBody<B> {
         }
     }
 
+    /// The trailers, if they are at hand.
+    pub(crate) fn trailers(&self) -> Option<&HeaderMap> {
+        match &self.kind {
+            Kind::Whole { trailers, .. } => trailers.as_deref(),
+            Kind::Lost | Kind::Wire { .. } => None,
+        }
+    }
+
     pub(crate) fn map<T>(self, map: impl FnOnce(B) -> T) -> ReplyBody<T> {
         let kind = match self.kind {
             Kind::Lost => Kind::Lost,

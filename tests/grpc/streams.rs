@@ -1,0 +1,160 @@
+//! Streams are handed on as they come, and sent once.
+
+use std::time::Duration;
+
+use futures_util::stream;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tonic::Status;
+use tower_outcome::{Code, KeyedRetry, Outcome, Profile, Stack, Verdict};
+
+use crate::billing::{Billing, Step};
+use crate::refunds::Refunds;
+use crate::{intent, keyed_write, once, watched, write};
+
+#[tokio::test]
+async fn a_stream_is_handed_on_at_its_head_and_judged_by_its_trailers() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let feed = billing.stream();
+    let mut refunds = Refunds::new(&once(), channel);
+
+    let (request, watch) = write();
+    // The server has said nothing beyond its head.
+    let answer = refunds.refund_and_follow(request).await.unwrap();
+    assert!(answer.extensions().get::<Verdict<()>>().is_none());
+    let mut messages = answer.into_inner();
+    for text in ["asked", "booked"] {
+        feed.send(Ok(text.into())).unwrap();
+        assert_eq!(messages.message().await.unwrap().unwrap(), text);
+    }
+    assert!(watch.verdict().is_none(), "the stream has not ended");
+
+    drop(feed);
+    assert_eq!(messages.message().await.unwrap(), None);
+    assert_eq!(watch.verdict().unwrap().code(), Code::Done);
+}
+
+#[tokio::test]
+async fn a_stream_that_is_dropped_before_its_end_is_unknown() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let feed = billing.stream();
+    let mut refunds = Refunds::new(&once(), channel);
+
+    let (request, watch) = write();
+    let mut messages = refunds
+        .refund_and_follow(request)
+        .await
+        .unwrap()
+        .into_inner();
+    feed.send(Ok("asked".into())).unwrap();
+    messages.message().await.unwrap();
+    drop(messages);
+    let verdict = watch.verdict().unwrap();
+    assert_eq!(verdict.code(), Code::ResponseLost);
+    assert_eq!(verdict.outcome(), Outcome::Unknown);
+}
+
+#[tokio::test]
+async fn a_stream_that_is_cut_is_unknown() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let feed = billing.stream();
+    let mut refunds = Refunds::new(&once(), channel);
+
+    let (request, watch) = write();
+    let mut messages = refunds
+        .refund_and_follow(request)
+        .await
+        .unwrap()
+        .into_inner();
+    feed.send(Ok("asked".into())).unwrap();
+    messages.message().await.unwrap();
+    billing.cut();
+    messages.message().await.unwrap_err();
+    assert_eq!(watch.verdict().unwrap().code(), Code::ResponseLost);
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_in_a_status_has_its_word() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let feed = billing.stream();
+    let mut refunds = Refunds::new(&once(), channel);
+
+    let (request, watch) = write();
+    let mut messages = refunds
+        .refund_and_follow(request)
+        .await
+        .unwrap()
+        .into_inner();
+    feed.send(Ok("asked".into())).unwrap();
+    messages.message().await.unwrap();
+    feed.send(Err(Status::internal("a bug"))).unwrap();
+    messages.message().await.unwrap_err();
+    assert_eq!(watch.verdict().unwrap().code(), Code::ServerError);
+}
+
+#[tokio::test]
+async fn a_keyed_stream_is_handed_on_at_its_second_message() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let feed = billing.stream();
+    let mut refunds = Refunds::new(&once(), channel);
+    for text in ["asked", "booked"] {
+        feed.send(Ok(text.into())).unwrap();
+    }
+
+    let (request, watch) = keyed_write();
+    let mut messages = refunds
+        .refund_and_follow(request)
+        .await
+        .unwrap()
+        .into_inner();
+    for text in ["asked", "booked"] {
+        assert_eq!(messages.message().await.unwrap().unwrap(), text);
+    }
+    feed.send(Ok("paid".into())).unwrap();
+    assert_eq!(messages.message().await.unwrap().unwrap(), "paid");
+    drop(feed);
+    assert_eq!(messages.message().await.unwrap(), None);
+    assert_eq!(watch.verdict().unwrap().code(), Code::Done);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_keyed_stream_without_a_second_message_is_handed_on_after_a_second() {
+    let (billing, channel) = Billing::in_memory();
+    let feed = billing.stream();
+    let mut refunds = Refunds::new(&once(), channel);
+    feed.send(Ok("asked".into())).unwrap();
+
+    let (request, watch) = keyed_write();
+    let start = Instant::now();
+    let mut messages = refunds
+        .refund_and_follow(request)
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(start.elapsed().as_secs(), 1);
+    assert_eq!(messages.message().await.unwrap().unwrap(), "asked");
+    drop(feed);
+    assert_eq!(messages.message().await.unwrap(), None);
+    assert_eq!(watch.verdict().unwrap().code(), Code::Done);
+}
+
+#[tokio::test]
+async fn a_stream_of_requests_is_sent_once_even_with_a_key() {
+    let (billing, channel) = Billing::on_loopback().await;
+    billing.script([Step::CommitThenFail(Status::unavailable("going down"))]);
+    let stack = Stack::new()
+        .with_retry(KeyedRetry::new(3).with_first_delay(Duration::ZERO))
+        .with_profile(Profile::idempotency_key());
+    let mut refunds = Refunds::new(&stack, channel);
+
+    let (feed, mut messages) = mpsc::unbounded_channel();
+    let (mut request, watch) = watched(stream::poll_fn(move |cx| messages.poll_recv(cx)));
+    request.extensions_mut().insert(intent());
+    let (status, ()) = tokio::join!(refunds.refund_many(request), async {
+        feed.send(String::from("order A-1, 1000")).unwrap();
+        drop(feed);
+    });
+    assert_eq!(status.unwrap_err().code(), tonic::Code::Unavailable);
+    assert_eq!(watch.verdict().unwrap().code(), Code::ServerError);
+    assert_eq!(billing.received().len(), 1);
+}
