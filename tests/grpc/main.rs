@@ -1,6 +1,7 @@
 //! What gRPC clients see over a stack, with real tonic at both ends.
 
 mod billing;
+mod deadlines;
 mod faults;
 mod health;
 mod keys;

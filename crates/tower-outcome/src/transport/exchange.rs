@@ -259,8 +259,9 @@ impl Write {
     }
 
     fn may_stream(&self, parts: &Parts) -> bool {
-        let ended = grpc::status(&parts.headers).is_some();
-        self.call.keeps_response() && !ended && grpc::is_grpc(&parts.headers)
+        let is_open = grpc::is_grpc(&parts.headers) && grpc::status(&parts.headers).is_none();
+        // Once the call has ended nobody is there to read it: what it says is taken down here.
+        is_open && self.call.keeps_response() && self.call.ended().is_none()
     }
 
     fn collect<B>(&self, parts: &Parts, body: B) -> Collect<B> {
