@@ -2,69 +2,69 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use h2::Reason;
-use http::HeaderMap;
-use tokio::sync::mpsc;
-use tonic::transport::Channel;
 use tower_outcome::{Code, KeyedRetry, Outcome, Stack};
+use tower_outcome_testkit::{Billing, End, ErrorCode, Frames, LastStream, Step};
 
-use crate::billing::over;
+use crate::billing::endpoint;
 use crate::refunds::Refunds;
 use crate::{once, ours, write};
 
-/// A server that refuses its first stream and answers all others, and what it did to each.
-fn server() -> (mpsc::UnboundedReceiver<&'static str>, Channel) {
-    let (ours, theirs) = tokio::io::duplex(64 * 1024);
-    let (tell, told) = mpsc::unbounded_channel();
-    tokio::spawn(async move {
-        let mut connection = h2::server::handshake(theirs).await.unwrap();
-        let mut first = true;
-        while let Some(Ok((_request, mut respond))) = connection.accept().await {
-            if std::mem::take(&mut first) {
-                respond.send_reset(Reason::REFUSED_STREAM);
-                tell.send("refused").unwrap();
-                continue;
-            }
-            let head = http::Response::builder().header("content-type", "application/grpc");
-            let mut body = respond
-                .send_response(head.body(()).unwrap(), false)
-                .unwrap();
-            body.send_data(Bytes::from_static(b"\0\0\0\0\x04re_1"), false)
-                .unwrap();
-            let mut trailers = HeaderMap::new();
-            trailers.insert("grpc-status", "0".parse().unwrap());
-            body.send_trailers(trailers).unwrap();
-            tell.send("answered").unwrap();
-        }
-    });
-    (told, over(ours))
+/// What proves that nothing of the request was looked at.
+fn refusals() -> [Frames; 2] {
+    [
+        Frames::on_request().reset_stream(ErrorCode::REFUSED_STREAM),
+        Frames::on_request()
+            .go_away(LastStream::Below, ErrorCode::NO_ERROR)
+            .then(End::Close),
+    ]
 }
 
 #[tokio::test]
 async fn a_refused_stream_failed() {
-    let (mut told, channel) = server();
-    let mut refunds = Refunds::new(&once(), channel);
+    for refusal in refusals() {
+        let billing = Billing::start_without_keys().await.unwrap();
+        billing.script([Step::Frames(refusal)]);
+        let mut refunds = Refunds::new(&once(), endpoint(billing.addr()).connect_lazy());
 
-    let (request, watch) = write();
-    let status = refunds.refund(request).await.unwrap_err();
-    assert_eq!(ours(&status).code(), Code::RefusedByProtocol);
-    assert_eq!(watch.verdict().unwrap().outcome(), Outcome::Failed);
-    assert_eq!(told.recv().await, Some("refused"));
+        let (request, watch) = write();
+        let status = refunds.refund(request).await.unwrap_err();
+        assert_eq!(ours(&status).code(), Code::RefusedByProtocol);
+        assert_eq!(watch.verdict().unwrap().outcome(), Outcome::Failed);
+        assert_eq!(billing.commits(), 0);
+    }
 }
 
 /// Nothing of the first attempt happened, so that even a write without a key may be made again.
 #[tokio::test]
 async fn a_refused_stream_is_repeated_where_unsent_retries_are_wanted() {
-    let (mut told, channel) = server();
+    for refusal in refusals() {
+        let billing = Billing::start_without_keys().await.unwrap();
+        billing.script([Step::Frames(refusal)]);
+        let retry = KeyedRetry::new(3).with_first_delay(Duration::ZERO);
+        let stack = Stack::new().with_retry(retry.with_unsent_retries());
+        let mut refunds = Refunds::new(&stack, endpoint(billing.addr()).connect_lazy());
+
+        let (request, watch) = write();
+        let answer = refunds.refund(request).await.unwrap();
+        assert!(answer.get_ref().contains("re_1"));
+        assert_eq!(watch.verdict().unwrap().code(), Code::Done);
+        assert_eq!(watch.call().unwrap().attempts(), 2);
+        assert_eq!(billing.commits(), 1);
+    }
+}
+
+/// A shutdown that counts the request among those it may have looked at promises nothing.
+#[tokio::test]
+async fn a_shutdown_that_covers_the_request_is_unknown_and_repeats_nothing() {
+    let billing = Billing::start_without_keys().await.unwrap();
+    let shutdown = Frames::on_commit().go_away(LastStream::This, ErrorCode::NO_ERROR);
+    billing.script([Step::Frames(shutdown.then(End::Close))]);
     let retry = KeyedRetry::new(3).with_first_delay(Duration::ZERO);
     let stack = Stack::new().with_retry(retry.with_unsent_retries());
-    let mut refunds = Refunds::new(&stack, channel);
+    let mut refunds = Refunds::new(&stack, endpoint(billing.addr()).connect_lazy());
 
     let (request, watch) = write();
-    assert_eq!(refunds.refund(request).await.unwrap().get_ref(), "re_1");
-    assert_eq!(watch.verdict().unwrap().code(), Code::Done);
-    assert_eq!(told.recv().await, Some("refused"));
-    assert_eq!(told.recv().await, Some("answered"));
-    assert_eq!(watch.call().unwrap().attempts(), 2);
+    refunds.refund(request).await.unwrap_err();
+    assert_eq!(watch.verdict().unwrap().code(), Code::ResponseLost);
+    assert_eq!(billing.received().len(), 1);
 }

@@ -6,7 +6,7 @@ use futures_util::stream;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tonic::Status;
-use tower_outcome::{Code, KeyedRetry, Outcome, Profile, Stack, Verdict};
+use tower_outcome::{Code, KeyedRetry, MemoryLedger, Outcome, Profile, Stack, Verdict};
 
 use crate::billing::{Billing, Step};
 use crate::refunds::Refunds;
@@ -156,5 +156,32 @@ async fn a_stream_of_requests_is_sent_once_even_with_a_key() {
     });
     assert_eq!(status.unwrap_err().code(), tonic::Code::Unavailable);
     assert_eq!(watch.verdict().unwrap().code(), Code::ServerError);
+    assert_eq!(billing.received().len(), 1);
+}
+
+#[tokio::test]
+#[ignore = "the ledger's row is settled as soon as a stream is handed on, before its end is known"]
+async fn a_keyed_stream_that_ended_well_is_done_in_the_ledger() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let feed = billing.stream();
+    let stack = once().with_ledger(MemoryLedger::default());
+    let mut refunds = Refunds::new(&stack, channel);
+    for text in ["asked", "booked"] {
+        feed.send(Ok(text.into())).unwrap();
+    }
+    drop(feed);
+
+    let (request, watch) = keyed_write();
+    let mut messages = refunds
+        .refund_and_follow(request)
+        .await
+        .unwrap()
+        .into_inner();
+    while messages.message().await.unwrap().is_some() {}
+    assert_eq!(watch.verdict().unwrap().code(), Code::Done);
+
+    let (request, watch) = keyed_write();
+    let _ = refunds.refund_and_follow(request).await;
+    assert_eq!(watch.verdict().unwrap().outcome(), Outcome::AlreadyDone);
     assert_eq!(billing.received().len(), 1);
 }
