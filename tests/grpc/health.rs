@@ -54,6 +54,22 @@ async fn the_answer_to_a_call_with_a_wish_carries_its_verdict() {
 }
 
 #[tokio::test]
+async fn an_interceptor_above_may_add_the_wish() {
+    let (_reporter, channel) = server();
+    let add = |mut request: Request<()>| {
+        request.extensions_mut().insert(intent());
+        Ok(request)
+    };
+    let mut client = HealthClient::with_interceptor(once().keep(channel), add);
+
+    let (request, watch) = question();
+    client.check(request).await.unwrap();
+    let verdict = watch.verdict().unwrap();
+    assert_eq!(verdict.code(), Code::Done);
+    assert_eq!(verdict.key(), Some(intent().key()));
+}
+
+#[tokio::test]
 async fn an_unknown_service_is_the_servers_status_and_our_word() {
     let (_reporter, channel) = server();
     let mut client = HealthClient::new(once().keep(channel));

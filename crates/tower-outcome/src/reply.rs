@@ -110,6 +110,13 @@ impl<B> ReplyBody<B> {
     }
 }
 
+/// An empty body. tonic's interceptors make one when they refuse a request.
+impl<B> Default for ReplyBody<B> {
+    fn default() -> Self {
+        Self::whole(Bytes::new())
+    }
+}
+
 impl<B> fmt::Debug for ReplyBody<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
