@@ -14,15 +14,16 @@ use std::time::Duration;
 
 use axum::extract::{Path, State};
 use axum::http::{Request, StatusCode};
-use axum::response::{IntoResponse, Json};
-use axum::{Router, routing};
+use axum::{Json, Router, routing};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tower::ServiceBuilder;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::TraceLayer;
-use tower_outcome::{ForWrites as _, Intent, MemoryLedger, OutcomeClient, RequestExt as _, Stack};
+use tower_outcome::{
+    Envelope, ForWrites as _, Intent, MemoryLedger, OutcomeClient, RequestExt as _, Stack,
+};
 use tower_outcome_testkit::{Billing, Step};
 
 /// What handlers share: one nameable type, whatever is below it.
@@ -32,16 +33,18 @@ struct Shop {
     url: String,
 }
 
-async fn refund(State(shop): State<Shop>, Path(order): Path<u64>) -> impl IntoResponse {
+/// The answer is the envelope that says what became of the refund, with the stored result in it.
+async fn refund(
+    State(shop): State<Shop>,
+    Path(order): Path<u64>,
+) -> Result<Json<Envelope>, StatusCode> {
     let refund = json!({ "order": order, "amount": 20 });
-    let prepared = Intent::new("acme", "refund", &refund)
-        .ok()
-        .zip(Request::post(shop.url).body(refund.to_string()).ok());
-    let Some((intent, request)) = prepared else {
-        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
-    };
+    let intent = Intent::new("acme", "refund", &refund);
+    let intent = intent.map_err(|_| StatusCode::BAD_REQUEST)?;
+    let request = Request::post(shop.url).body(refund.to_string());
+    let request = request.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
     let verdict = shop.billing.send(request.with_intent(intent)).await;
-    Json(json!({ "outcome": verdict.outcome().as_str(), "say": verdict.message() })).into_response()
+    Ok(Json(verdict.into_envelope()))
 }
 
 /// The shop, with the layers that most axum applications have.
@@ -101,8 +104,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
 async fn told_already_done(browser: &reqwest::Client, url: &str) -> Result<(), Box<dyn Error>> {
     let answer = browser.post(url).send().await?.bytes().await?;
     let answer: Value = serde_json::from_slice(&answer)?;
-    println!("  asked again: {answer}");
-    if answer["outcome"] == "already_done" {
+    let (outcome, data) = (&answer["outcome"], &answer["data"]);
+    println!("  asked again: {outcome}, {data}");
+    if outcome == "already_done" {
         Ok(())
     } else {
         Err("it should have been already_done".into())

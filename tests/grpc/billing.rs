@@ -14,6 +14,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 use tonic::body::Body;
+use tonic::metadata::MetadataValue;
 use tonic::server::{Grpc, NamedService, StreamingService};
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Request, Response, Status, Streaming};
@@ -37,7 +38,7 @@ pub(crate) enum Step {
     MessageThenFail(Status),
 }
 
-/// A refund service that honours keys. Cloning shares it.
+/// A refund service that honours keys, and says in its head when it replays. Cloning shares it.
 #[derive(Clone)]
 pub(crate) struct Billing {
     books: Arc<Mutex<Books>>,
@@ -141,13 +142,21 @@ impl Billing {
         books.script.pop_front().unwrap_or(Step::Answer)
     }
 
+    /// The place of what was committed under the key.
+    fn find(&self, key: Option<&String>) -> Option<usize> {
+        let key = key?;
+        let books = self.books();
+        books
+            .committed
+            .iter()
+            .position(|it| it.as_ref() == Some(key))
+    }
+
     /// The refund's id. A key commits once.
     fn commit(&self, key: Option<String>) -> String {
+        let known = self.find(key.as_ref());
         let mut books = self.books();
-        let known = key
-            .is_some()
-            .then(|| books.committed.iter().position(|it| *it == key));
-        let index = known.flatten().unwrap_or_else(|| {
+        let index = known.unwrap_or_else(|| {
             books.committed.push(key);
             books.committed.len() - 1
         });
@@ -155,9 +164,13 @@ impl Billing {
         format!("re_{}", index + 1)
     }
 
-    async fn answer(self, request: Request<Streaming<String>>) -> Result<Messages, Status> {
+    async fn answer(
+        self,
+        request: Request<Streaming<String>>,
+    ) -> Result<Response<Messages>, Status> {
         let key = request.metadata().get("idempotency-key");
         let key = key.map(|key| key.to_str().unwrap().to_owned());
+        let replayed = self.find(key.as_ref()).is_some();
         let mut messages = request.into_inner();
         while messages.message().await?.is_some() {}
 
@@ -175,13 +188,23 @@ impl Billing {
             }
             Step::CommitThenStream(mut messages) => {
                 self.commit(key);
-                return Ok(stream::poll_fn(move |cx| messages.poll_recv(cx)).boxed());
+                let messages = stream::poll_fn(move |cx| messages.poll_recv(cx)).boxed();
+                return Ok(headed(messages, replayed));
             }
             Step::Fail(status) => return Err(status),
             Step::MessageThenFail(status) => vec![Ok("nothing".into()), Err(status)],
         };
-        Ok(stream::iter(answer).boxed())
+        Ok(headed(stream::iter(answer).boxed(), replayed))
     }
+}
+
+fn headed(messages: Messages, replayed: bool) -> Response<Messages> {
+    let mut answer = Response::new(messages);
+    if replayed {
+        let marker = MetadataValue::from_static("true");
+        answer.metadata_mut().insert("idempotent-replayed", marker);
+    }
+    answer
 }
 
 impl Service<http::Request<Body>> for Billing {
@@ -214,8 +237,7 @@ impl StreamingService<String> for Handler {
     type Future = Pin<Box<dyn Future<Output = Result<Response<Messages>, Status>> + Send>>;
 
     fn call(&mut self, request: Request<Streaming<String>>) -> Self::Future {
-        let answer = self.0.clone().answer(request);
-        Box::pin(async { answer.await.map(Response::new) })
+        Box::pin(self.0.clone().answer(request))
     }
 }
 

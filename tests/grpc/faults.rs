@@ -101,5 +101,22 @@ async fn a_connect_that_hangs_for_longer_is_unknown_until_the_channel_lets_go() 
     assert_eq!(settled.outcome(), Outcome::Failed);
 }
 
+/// It drops a request that may have left, and tonic calls that cancelled: no proof of anything.
+#[tokio::test]
+async fn the_endpoints_timeout_for_whole_calls_proves_nothing() {
+    let billing = tower_outcome_testkit::Billing::start_without_keys()
+        .await
+        .unwrap();
+    billing.script([tower_outcome_testkit::Step::CommitThenSilence]);
+    let channel = endpoint(billing.addr()).timeout(SHORT).connect_lazy();
+    let mut refunds = Refunds::new(&once(), channel);
+
+    let (request, watch) = write();
+    let status = refunds.refund(request).await.unwrap_err();
+    assert_eq!(ours(&status).outcome(), Outcome::Unknown);
+    assert_eq!(watch.verdict().unwrap().code(), Code::ResponseLost);
+    assert_eq!(billing.commits(), 1);
+}
+
 /// Far below the deadline of ten seconds.
 const SHORT: Duration = Duration::from_millis(100);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tonic::Status;
-use tower_outcome::{Code, KeyFormat, KeyedRetry, MemoryLedger, Outcome, Profile, Stack, Verdict};
+use tower_outcome::{Code, KeyFormat, KeyedRetry, MemoryLedger, Profile, Stack, Verdict};
 
 use crate::billing::{Billing, Step};
 use crate::refunds::Refunds;
@@ -20,13 +20,13 @@ async fn the_key_is_metadata_and_the_same_on_each_attempt() {
         Step::CommitThenFail(Status::unavailable("going down")),
         Step::Fail(Status::unavailable("still down")),
     ]);
-    let stack = retrying().with_profile(Profile::idempotency_key());
-    let mut refunds = Refunds::new(&stack, channel);
+    let profile = Profile::idempotency_key().with_replay_marker("idempotent-replayed");
+    let mut refunds = Refunds::new(&retrying().with_profile(profile), channel);
 
     let (request, watch) = keyed_write();
     let answer = refunds.refund(request).await.unwrap();
     assert_eq!(answer.get_ref(), "re_1");
-    assert_eq!(watch.verdict().unwrap().outcome(), Outcome::Ok);
+    assert_eq!(watch.verdict().unwrap().code(), Code::DoneReplayed);
     let key = Some(intent().render(0, KeyFormat::Uuid));
     assert_eq!(billing.received(), [key.clone(), key.clone(), key]);
     assert_eq!(billing.commits(), 1);

@@ -160,6 +160,43 @@ async fn a_stream_of_requests_is_sent_once_even_with_a_key() {
 }
 
 #[tokio::test]
+async fn a_stream_that_is_marked_as_a_replay_in_its_head_is_already_done() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let profile = Profile::idempotency_key().with_replay_marker("idempotent-replayed");
+    let stack = once().with_profile(profile);
+    let mut refunds = Refunds::new(&stack, channel);
+    let (request, _) = keyed_write();
+    refunds.refund(request).await.unwrap();
+
+    let feed = billing.stream();
+    for text in ["asked", "booked"] {
+        feed.send(Ok(text.into())).unwrap();
+    }
+    drop(feed);
+    let (request, watch) = keyed_write();
+    let answer = refunds.refund_and_follow(request).await.unwrap();
+    let mut messages = answer.into_inner();
+    while messages.message().await.unwrap().is_some() {}
+    assert_eq!(watch.verdict().unwrap().code(), Code::AlreadyDone);
+}
+
+/// More than the stack holds, so that only the caller has its end.
+#[tokio::test]
+async fn a_long_answer_to_a_keyed_call_is_handed_on_whole() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let feed = billing.stream();
+    let long = "paid ".repeat(400_000);
+    feed.send(Ok(long.clone())).unwrap();
+    drop(feed);
+    let mut refunds = Refunds::new(&once(), channel);
+
+    let (request, watch) = keyed_write();
+    let answer = refunds.refund(request).await.unwrap();
+    assert_eq!(answer.get_ref().len(), long.len());
+    assert_eq!(watch.verdict().unwrap().code(), Code::Done);
+}
+
+#[tokio::test]
 #[ignore = "the ledger's row is settled as soon as a stream is handed on, before its end is known"]
 async fn a_keyed_stream_that_ended_well_is_done_in_the_ledger() {
     let (billing, channel) = Billing::on_loopback().await;

@@ -274,7 +274,7 @@ impl Write {
     }
 
     fn handed_on<B>(&self, parts: Parts, start: Option<Bytes>, rest: B) -> Response<ReplyBody<B>> {
-        let tail = Tail::new(&self.call, &self.attempt, parts.status);
+        let tail = Tail::new(&self.call, &self.attempt, &parts);
         Response::from_parts(parts, ReplyBody::wire(start, rest).with_tail(tail))
     }
 
