@@ -28,6 +28,24 @@ async fn silence_behind_the_request_is_unknown_and_the_late_answer_settles_it() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_whose_end_is_late_is_read_to_its_end_all_the_same() {
+    let (billing, channel) = Billing::in_memory();
+    let feed = billing.stream();
+    feed.send(Ok("re_1".into())).unwrap();
+    let stack = once().with_deadline(Duration::from_millis(500));
+    let mut refunds = Refunds::new(&stack, channel);
+
+    let (request, watch) = keyed_write();
+    let status = refunds.refund(request).await.unwrap_err();
+    assert_eq!(ours(&status).code(), Code::TimeoutAfterSend);
+
+    tokio::time::advance(Duration::from_secs(5)).await;
+    drop(feed);
+    let settled = watch.call().unwrap().settled().await;
+    assert_eq!(settled.code(), Code::Done);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_late_answer_is_what_the_same_call_gets_next() {
     let (billing, channel) = Billing::in_memory();
     let held = billing.hold();

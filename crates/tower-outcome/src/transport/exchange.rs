@@ -152,8 +152,11 @@ where
                     ready!(write.poll_gone(timer.as_mut(), patient, cx));
                     return Poll::Ready(Err(write.unanswered(error.take())));
                 }
-                Projected::Reading { parts, body } => {
-                    let body = match body.poll(cx) {
+                Projected::Reading { parts, mut body } => {
+                    if write.call.ended().is_some() {
+                        body.read_on();
+                    }
+                    let body = match body.as_mut().poll(cx) {
                         Poll::Ready(collected) => collected,
                         Poll::Pending => {
                             ready!(write.poll_given_up(timer.as_mut(), cx));
