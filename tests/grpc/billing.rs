@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 
 use futures_util::stream::{self, Stream, StreamExt as _};
 use hyper_util::rt::TokioIo;
+use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 use tonic::body::Body;
@@ -82,12 +83,17 @@ impl Billing {
 
     /// A service without sockets, which a paused clock waits for.
     pub(crate) fn in_memory() -> (Self, Channel) {
+        Self::in_memory_through(&Endpoint::from_static("http://billing"))
+    }
+
+    /// The same, through an endpoint with settings of its own.
+    pub(crate) fn in_memory_through(endpoint: &Endpoint) -> (Self, Channel) {
         let billing = Self::new();
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let incoming = stream::iter([Ok::<_, io::Error>(theirs)]);
         let server = Server::builder().add_service(billing.clone());
         tokio::spawn(async move { server.serve_with_incoming(incoming).await });
-        (billing, over(ours))
+        (billing, over(endpoint, ours))
     }
 
     pub(crate) fn script(&self, steps: impl IntoIterator<Item = Step>) {
@@ -246,12 +252,12 @@ pub(crate) fn endpoint(addr: SocketAddr) -> Endpoint {
 }
 
 /// A channel over one connection that is already there.
-pub(crate) fn over(connection: tokio::io::DuplexStream) -> Channel {
+pub(crate) fn over(endpoint: &Endpoint, connection: DuplexStream) -> Channel {
     let mut connection = Some(TokioIo::new(connection));
     let connect = tower::service_fn(move |_| {
         let connection = connection.take();
         std::future::ready(connection.ok_or(io::ErrorKind::ConnectionRefused))
     });
     let connect = tower::ServiceExt::map_err(connect, io::Error::from);
-    Endpoint::from_static("http://billing").connect_with_connector_lazy(connect)
+    endpoint.connect_with_connector_lazy(connect)
 }

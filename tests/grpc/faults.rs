@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use tonic::Status;
 use tonic::transport::Endpoint;
-use tower_outcome::{Code, Conclusion, Outcome};
+use tower_outcome::{Code, Outcome};
 use tower_outcome_testkit::{Refusing, Unreachable};
 
-use crate::billing::{Billing, endpoint};
+use crate::billing::{Billing, Step, endpoint};
 use crate::refunds::Refunds;
 use crate::{keyed_write, once, ours, write};
 
@@ -55,8 +56,7 @@ async fn a_connection_cut_behind_the_request_is_unknown_on_many_threads() {
 #[tokio::test]
 async fn the_word_does_not_rest_on_the_status_code() {
     let (billing, channel) = Billing::on_loopback().await;
-    let down = || tonic::Status::unavailable("going down");
-    billing.script([crate::billing::Step::CommitThenFail(down())]);
+    billing.script([Step::CommitThenFail(Status::unavailable("going down"))]);
     let mut refunds = Refunds::new(&once(), channel);
     let (request, after_commit) = write();
     let one = refunds.refund(request).await.unwrap_err();
@@ -74,7 +74,7 @@ async fn the_word_does_not_rest_on_the_status_code() {
 #[tokio::test]
 async fn a_connect_that_hangs_failed_at_the_endpoints_own_limit() {
     let unreachable = Unreachable::start().await.unwrap();
-    let endpoint: Endpoint = endpoint(unreachable.addr()).connect_timeout(SHORT);
+    let endpoint = endpoint(unreachable.addr()).connect_timeout(SHORT);
     let mut refunds = Refunds::new(&once(), endpoint.connect_lazy());
 
     let (request, watch) = write();
@@ -96,19 +96,17 @@ async fn a_connect_that_hangs_for_longer_is_unknown_until_the_channel_lets_go() 
     assert_eq!(watch.verdict().unwrap().outcome(), Outcome::Unknown);
 
     drop(unreachable);
-    let settled: Conclusion = watch.call().unwrap().settled().await;
+    let settled = watch.call().unwrap().settled().await;
     assert_eq!(settled.code(), Code::TimeoutBeforeSend);
     assert_eq!(settled.outcome(), Outcome::Failed);
 }
 
 /// It drops a request that may have left, and tonic calls that cancelled: no proof of anything.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_endpoints_timeout_for_whole_calls_proves_nothing() {
-    let billing = tower_outcome_testkit::Billing::start_without_keys()
-        .await
-        .unwrap();
-    billing.script([tower_outcome_testkit::Step::CommitThenSilence]);
-    let channel = endpoint(billing.addr()).timeout(SHORT).connect_lazy();
+    let endpoint = Endpoint::from_static("http://billing").timeout(SHORT);
+    let (billing, channel) = Billing::in_memory_through(&endpoint);
+    let _held = billing.hold();
     let mut refunds = Refunds::new(&once(), channel);
 
     let (request, watch) = write();

@@ -2,7 +2,7 @@
 
 use tokio::io::DuplexStream;
 use tonic::Request;
-use tonic::transport::{Channel, Server};
+use tonic::transport::{Channel, Endpoint, Server};
 use tonic_health::ServingStatus;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
@@ -19,7 +19,10 @@ fn server() -> (HealthReporter, Channel) {
     let incoming = futures_util::stream::iter([Ok::<DuplexStream, std::io::Error>(theirs)]);
     let server = Server::builder().add_service(service);
     tokio::spawn(async move { server.serve_with_incoming(incoming).await });
-    (reporter, over(ours))
+    (
+        reporter,
+        over(&Endpoint::from_static("http://health"), ours),
+    )
 }
 
 /// A question about the whole server.

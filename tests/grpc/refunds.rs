@@ -52,6 +52,18 @@ impl Refunds {
         self.grpc.server_streaming(request, path, Text).await
     }
 
+    pub(crate) async fn refund_each<S>(
+        &mut self,
+        request: Request<S>,
+    ) -> Result<Response<Streaming<String>>, Status>
+    where
+        S: Stream<Item = String> + Send + 'static,
+    {
+        self.ready().await?;
+        let path = PathAndQuery::from_static("/billing.Refunds/RefundEach");
+        self.grpc.streaming(request, path, Text).await
+    }
+
     async fn ready(&mut self) -> Result<(), Status> {
         let ready = self.grpc.ready().await;
         ready.map_err(|error| Status::from_error(error.into()))

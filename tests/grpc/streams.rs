@@ -12,15 +12,17 @@ use crate::billing::{Billing, Step};
 use crate::refunds::Refunds;
 use crate::{intent, keyed_write, once, watched, write};
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stream_is_handed_on_at_its_head_and_judged_by_its_trailers() {
-    let (billing, channel) = Billing::on_loopback().await;
+    let (billing, channel) = Billing::in_memory();
     let feed = billing.stream();
     let mut refunds = Refunds::new(&once(), channel);
 
     let (request, watch) = write();
+    let start = Instant::now();
     // The server has said nothing beyond its head.
     let answer = refunds.refund_and_follow(request).await.unwrap();
+    assert_eq!(start.elapsed(), Duration::ZERO);
     assert!(answer.extensions().get::<Verdict<()>>().is_none());
     let mut messages = answer.into_inner();
     for text in ["asked", "booked"] {
@@ -92,9 +94,9 @@ async fn a_stream_that_ends_in_a_status_has_its_word() {
     assert_eq!(watch.verdict().unwrap().code(), Code::ServerError);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_keyed_stream_is_handed_on_at_its_second_message() {
-    let (billing, channel) = Billing::on_loopback().await;
+    let (billing, channel) = Billing::in_memory();
     let feed = billing.stream();
     let mut refunds = Refunds::new(&once(), channel);
     for text in ["asked", "booked"] {
@@ -102,11 +104,13 @@ async fn a_keyed_stream_is_handed_on_at_its_second_message() {
     }
 
     let (request, watch) = keyed_write();
+    let start = Instant::now();
     let mut messages = refunds
         .refund_and_follow(request)
         .await
         .unwrap()
         .into_inner();
+    assert_eq!(start.elapsed(), Duration::ZERO);
     for text in ["asked", "booked"] {
         assert_eq!(messages.message().await.unwrap().unwrap(), text);
     }
@@ -134,6 +138,28 @@ async fn a_keyed_stream_without_a_second_message_is_handed_on_after_a_second() {
     assert_eq!(start.elapsed().as_secs(), 1);
     assert_eq!(messages.message().await.unwrap().unwrap(), "asked");
     drop(feed);
+    assert_eq!(messages.message().await.unwrap(), None);
+    assert_eq!(watch.verdict().unwrap().code(), Code::Done);
+}
+
+/// Who asks in a stream is answered in one, key or not.
+#[tokio::test(start_paused = true)]
+async fn the_answer_to_a_stream_of_requests_is_handed_on_at_its_head() {
+    let (billing, channel) = Billing::in_memory();
+    let answers = billing.stream();
+    let mut refunds = Refunds::new(&once(), channel);
+
+    let (feed, mut messages) = mpsc::unbounded_channel();
+    let (mut request, watch) = watched(stream::poll_fn(move |cx| messages.poll_recv(cx)));
+    request.extensions_mut().insert(intent());
+    let start = Instant::now();
+    let (answer, ()) = tokio::join!(refunds.refund_each(request), async {
+        feed.send(String::from("order A-1, 1000")).unwrap();
+        drop(feed);
+    });
+    let mut messages = answer.unwrap().into_inner();
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    drop(answers);
     assert_eq!(messages.message().await.unwrap(), None);
     assert_eq!(watch.verdict().unwrap().code(), Code::Done);
 }

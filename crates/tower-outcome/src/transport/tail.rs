@@ -15,7 +15,7 @@ pub(crate) struct Tail {
     call: Call,
     attempt: Arc<Attempt>,
     status: StatusCode,
-    headers: HeaderMap,
+    headers: Box<HeaderMap>,
     code: Code,
 }
 
@@ -27,7 +27,7 @@ impl Tail {
             call: call.clone(),
             attempt: Arc::clone(attempt),
             status: head.status,
-            headers: head.headers.clone(),
+            headers: Box::new(head.headers.clone()),
             code: Code::ResponseLost,
         }
     }
