@@ -1,80 +1,106 @@
-//! A stack over reqwest, for an API of which nothing is known.
+//! Every layer around a reqwest client, against a provider that honours keys.
 //!
-//! ```text
-//! cargo run --example reqwest_client
-//! ```
-//!
-//! Billing does the refund, and its answer takes longer than we wait. Without a promise about keys
-//! nothing may be sent again, so the word is `unknown`: to the first call and to every repeat. When
-//! the late answer comes the ledger learns of it, and the next call is told that it was done.
+//! `cargo run --example reqwest_client`. A lost answer is asked for again under the same key, a late
+//! one is waited for after its call has ended, and the same call again gets the stored result.
+//! Exits with 1 if it is otherwise.
 
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::Duration;
 
-use serde_json::json;
+use reqwest::header::CONTENT_TYPE;
+use serde_json::{Value, json};
 use tower_outcome::{
-    Code, ForWrites as _, Intent, MemoryLedger, OutcomeClient, RequestExt as _, Stack, Watch,
-    WritesClient,
+    Code, Envelope, ForWrites as _, Intent, MemoryLedger, OutcomeClient, Profile, RequestExt as _,
+    Stack, Watch, WritesClient,
 };
 use tower_outcome_testkit::{Billing, Step};
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let billing = Billing::start_without_keys().await?;
-    billing.script([Step::CommitThenHold]);
-
-    // `for_writes`: no redirects and no hidden retries. Other reqwest clients do not go in here.
+async fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let billing = Billing::start().await?;
+    // What billing promises: a key is honoured, and an answer given again is marked as such.
+    let promises = Profile::idempotency_key().with_replay_marker("idempotent-replayed");
+    // Sends each request once: no redirects, no hidden retries.
     let http = reqwest::Client::builder().for_writes().build()?;
-    let refunds = Refunds {
-        client: Stack::new()
-            .with_deadline(Duration::from_millis(500))
-            .with_ledger(MemoryLedger::default())
-            .over(http.clone())
-            .boxed(),
+    let client = Stack::new()
+        .with_deadline(Duration::from_millis(500))
+        .with_ledger(MemoryLedger::default())
+        .with_profile(promises)
+        .over(http.clone())
+        .boxed();
+    let agent = Agent {
         url: format!("{}/refunds", billing.url()),
         http,
+        client,
     };
 
-    let watch = refunds.send("first call", Code::TimeoutAfterSend).await?;
-    refunds
-        .send("same call again", Code::StillConfirming)
-        .await?;
+    billing.script([Step::CommitThenClose]);
+    println!("billing makes the refund of order 7 and closes the connection without an answer:");
+    let (lost, _) = agent.refund(7).await?;
+    tell("the call, sent again under its key", &lost);
+    let (stored, _) = agent.refund(7).await?;
+    tell("the same call again", &stored);
 
+    billing.script([Step::CommitThenHold]);
+    println!("billing makes the refund of order 8 and is slower than the deadline:");
+    let (late, watch) = agent.refund(8).await?;
+    tell("the call", &late);
+    let (doubted, _) = agent.refund(8).await?;
+    tell("the same call again", &doubted);
     billing.release();
-    let call = watch.call().ok_or("the call was a write")?;
-    println!("the late answer comes: {}", call.settled().await.code());
-    refunds.send("same call again", Code::AlreadyDone).await?;
+    // The write has gone on in a task of its own. A program need not wait for it as we do here.
+    let call = watch.call().ok_or("the watch saw no call")?;
+    let settled = call.settled().await;
+    println!(
+        "  the answer comes after all: {}/{}",
+        settled.outcome(),
+        settled.code()
+    );
+    let (confirmed, _) = agent.refund(8).await?;
+    tell("the same call again", &confirmed);
 
-    let (sent, commits) = (billing.received().len(), billing.commits());
-    println!("billing got {sent} request and refunded {commits}x");
-    if (sent, commits) != (1, 1) {
-        return Err("it should have been 1 request and 1 refund".into());
-    }
-    Ok(())
+    let (sent, made) = (billing.received().len(), billing.commits());
+    println!("five calls for two orders: billing got {sent} requests and made {made} refunds");
+    let as_said = lost.code() == Code::DoneReplayed
+        && stored.code() == Code::AlreadyDone
+        && stored.data() == lost.data()
+        && late.code() == Code::TimeoutAfterSend
+        && doubted.code() == Code::StillConfirming
+        && confirmed.code() == Code::AlreadyDone
+        && confirmed.data()["order"] == 8
+        && (sent, made) == (3, 2);
+    Ok(ExitCode::from(u8::from(!as_said)))
 }
 
-struct Refunds {
-    client: OutcomeClient,
+struct Agent {
     url: String,
     http: WritesClient,
+    client: OutcomeClient,
 }
 
-impl Refunds {
-    async fn send(&self, name: &str, expected: Code) -> Result<Watch, Box<dyn Error>> {
-        let refund = json!({ "order": 7, "amount": 20 });
-        let intent = Intent::new("acme/customer-7", "refund", &refund)?;
-        let request = self.http.post(&self.url).body(refund.to_string()).build()?;
-        let mut request = request.with_intent(intent);
-        // Tells of the write beyond the end of its call.
+impl Agent {
+    async fn refund(&self, order: u32) -> Result<(Envelope, Watch), Box<dyn Error>> {
+        let arguments = json!({ "order": order, "amount": 20 });
+        let intent = Intent::new("acme/chat-3", "refund", &arguments)?;
+        let request = self
+            .http
+            .post(&self.url)
+            .header(CONTENT_TYPE, "application/json")
+            .body(arguments.to_string())
+            .build()?;
         let watch = Watch::new();
+        let mut request = request.with_intent(intent);
         request.extensions_mut().insert(watch.clone());
-
         let verdict = self.client.send(request).await;
-        println!("{name}: {} ({})", verdict.outcome(), verdict.code());
-        println!("  {}", verdict.message());
-        if verdict.code() != expected {
-            return Err(format!("it should have been {expected}").into());
-        }
-        Ok(watch)
+        Ok((verdict.into_envelope(), watch))
+    }
+}
+
+fn tell(call: &str, envelope: &Envelope) {
+    let (word, code) = (envelope.outcome(), envelope.code());
+    match envelope.data() {
+        Value::Null => println!("  {call}: {word}/{code}. {}", envelope.message()),
+        data => println!("  {call}: {word}/{code} {data}"),
     }
 }

@@ -1,81 +1,84 @@
-//! A stack below a generated gRPC client, which stays as it is.
+//! Every layer below a generated gRPC client, which stays as it is.
 //!
-//! ```text
-//! cargo run --example tonic_client
-//! ```
-//!
-//! The client goes on to hand out answers and `Status`. What became of each call stands in the
-//! `Watch` that its request carries. The health service, which every tonic user has at hand, plays
-//! the service that changes something: to the stack each gRPC call is a write.
+//! `cargo run --example tonic_client`. The client returns a `Status` as ever; a [`Watch`] in the
+//! request's extensions has the word behind it, and shows what the status hides: the same
+//! `Unavailable` may mean that nothing happened, or that nobody knows. Exits with 1 if it is
+//! otherwise.
 
 use std::error::Error;
+use std::process::ExitCode;
 
-use serde_json::json;
 use tokio::net::TcpListener;
-use tonic::Request;
 use tonic::transport::server::TcpIncoming;
-use tonic::transport::{Channel, Endpoint, Server};
+use tonic::transport::{Endpoint, Server};
+use tonic::{Code as Grpc, Request};
+use tonic_health::ServingStatus;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
-use tower_outcome::{Code, Intent, MemoryLedger, Stack, Watch};
-use tower_outcome_testkit::Refusing;
+use tower_outcome::{Code, Outcome, Stack, Watch};
+use tower_outcome_testkit::{Billing, Refusing, Reply, Step};
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let stack = Stack::new().with_ledger(MemoryLedger::default());
+async fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let health = health().await?;
+    let serving = check(&health, "refunds").await?;
+    tell("a service that is there", serving);
+    let nobody = check(&health, "nobody").await?;
+    tell("one that the server does not know", nobody);
 
-    let channel = serve().await?;
-    let mut client = HealthClient::new(stack.keep(channel));
-    for (call, expected) in [
-        ("first call", Code::Done),
-        ("same call again", Code::AlreadyDone),
-    ] {
-        let (request, watch) = request(7)?;
-        let answer = client.check(request).await?;
-        println!("{call}: {:?}", answer.get_ref().status());
-        tell(&watch, expected)?;
-    }
+    let refusing = Refusing::start()?;
+    let unsent = check(&refusing.url(), "refunds").await?;
+    tell("a server that is down", unsent);
 
-    // Nobody listens there. tonic says `Unavailable`, as it would for a server that died after it
-    // had done what it was asked; the word is about what left.
-    let dead = Refusing::start()?;
-    let channel = Endpoint::from_shared(dead.url())?.connect_lazy();
-    let mut client = HealthClient::new(stack.keep(channel));
-    let (request, watch) = request(8)?;
-    match client.check(request).await {
-        Ok(_) => return Err("nobody should have answered".into()),
-        Err(status) => println!("another call, dead server: {:?}", status.code()),
-    }
-    tell(&watch, Code::ConnectFailed)
+    let ailing = Billing::start().await?;
+    let unavailable = Reply::grpc_status(14, "try later");
+    ailing.script([Step::CommitThenAnswerWith(unavailable)]);
+    let doubtful = check(&ailing.url(), "refunds").await?;
+    tell("one that does it and answers so all the same", doubtful);
+
+    let as_said = serving == (Grpc::Ok, Outcome::Ok, Code::Done)
+        && nobody.0 == Grpc::NotFound
+        && nobody.1 == Outcome::Failed
+        && unsent == (Grpc::Unavailable, Outcome::Failed, Code::ConnectFailed)
+        && doubtful == (Grpc::Unavailable, Outcome::Unknown, Code::ServerError)
+        && ailing.commits() == 1;
+    Ok(ExitCode::from(u8::from(!as_said)))
 }
 
-/// A request with the wish that it carries out, and a handle on what becomes of it.
-fn request(order: u64) -> Result<(Request<HealthCheckRequest>, Watch), Box<dyn Error>> {
+/// What the generated client says, and the word behind it.
+type Ended = (Grpc, Outcome, Code);
+
+async fn check(url: &str, service: &str) -> Result<Ended, Box<dyn Error>> {
+    let channel = Endpoint::from_shared(url.to_owned())?.connect_lazy();
+    // `keep` instead of `over`: the caller goes on to get tonic's own answers and errors.
+    let mut client = HealthClient::new(Stack::new().keep(channel));
+
     let watch = Watch::new();
-    let mut request = Request::new(HealthCheckRequest::default());
-    let intent = Intent::new("acme/customer-7", "check", &json!({ "order": order }))?;
-    request.extensions_mut().insert(intent);
+    let mut request = Request::new(HealthCheckRequest {
+        service: service.to_owned(),
+    });
     request.extensions_mut().insert(watch.clone());
-    Ok((request, watch))
+    let status = match client.check(request).await {
+        Ok(_) => Grpc::Ok,
+        Err(status) => status.code(),
+    };
+    let verdict = watch.verdict().ok_or("the call has not ended")?;
+    Ok((status, verdict.outcome(), verdict.code()))
 }
 
-fn tell(watch: &Watch, expected: Code) -> Result<(), Box<dyn Error>> {
-    let verdict = watch.verdict().ok_or("the call has ended")?;
-    println!("  {} ({})", verdict.outcome(), verdict.code());
-    println!("  {}", verdict.message());
-    if verdict.code() == expected {
-        Ok(())
-    } else {
-        Err(format!("it should have been {expected}").into())
-    }
+fn tell(server: &str, (status, word, code): Ended) {
+    println!("{server}: tonic says {status:?}, the word is {word}/{code}");
 }
 
-/// A server on loopback. The channel connects when it is first used.
-async fn serve() -> Result<Channel, Box<dyn Error>> {
-    let (_reporter, health) = tonic_health::server::health_reporter();
+/// The URL of a health server that runs as long as this program.
+async fn health() -> Result<String, Box<dyn Error>> {
+    let (reporter, service) = tonic_health::server::health_reporter();
+    reporter
+        .set_service_status("refunds", ServingStatus::Serving)
+        .await;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);
-    let server = Server::builder().add_service(health);
+    let server = Server::builder().add_service(service);
     tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
-    Ok(Endpoint::from_shared(url)?.connect_lazy())
+    Ok(url)
 }

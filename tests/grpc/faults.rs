@@ -5,7 +5,7 @@ use std::time::Duration;
 use tonic::Status;
 use tonic::transport::Endpoint;
 use tower_outcome::{Code, Outcome};
-use tower_outcome_testkit::{Refusing, Unreachable};
+use tower_outcome_testkit::{self as testkit, Refusing, Unreachable};
 
 use crate::billing::{Billing, Step, endpoint};
 use crate::refunds::Refunds;
@@ -50,6 +50,21 @@ async fn a_connection_cut_behind_the_request_is_unknown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_cut_behind_the_request_is_unknown_on_many_threads() {
     a_cut_connection().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_before_its_status_is_unknown() {
+    for bytes in [9, 40, 60] {
+        let billing = testkit::Billing::start_without_keys().await.unwrap();
+        let end = testkit::End::Close;
+        billing.script([testkit::Step::HalfAnswer { bytes, end }]);
+        let mut refunds = Refunds::new(&once(), endpoint(billing.addr()).connect_lazy());
+
+        let (request, watch) = write();
+        refunds.refund(request).await.unwrap_err();
+        assert_eq!(watch.verdict().unwrap().code(), Code::ResponseLost);
+        assert_eq!(billing.commits(), 1, "{bytes}");
+    }
 }
 
 /// tonic calls both of them unavailable. Only one of them is a promise.

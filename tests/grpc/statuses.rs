@@ -1,7 +1,7 @@
 //! Which word stands behind a status of the server.
 
 use tonic::{Code as Grpc, Status};
-use tower_outcome::Code;
+use tower_outcome::{Code, Outcome, Profile};
 
 use crate::billing::{Billing, Step};
 use crate::refunds::Refunds;
@@ -38,6 +38,20 @@ async fn each_status_behind_a_message_has_its_word() {
 async fn each_status_has_its_word_on_many_threads() {
     walk(Step::Fail, &TABLE).await;
     walk(Step::MessageThenFail, &TABLE).await;
+}
+
+#[tokio::test]
+async fn behind_a_proxy_that_repeats_requests_no_refusal_is_a_promise() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let stack = once().with_profile(Profile::generic().with_replaying_proxy());
+    let mut refunds = Refunds::new(&stack, channel);
+    for (grpc, code) in TABLE {
+        billing.script([Step::Fail(Status::new(grpc, "as scripted"))]);
+        let (request, watch) = write();
+        refunds.refund(request).await.unwrap_err();
+        let verdict = watch.verdict().unwrap();
+        assert_eq!(verdict.outcome(), Outcome::Unknown, "{grpc:?}, else {code}");
+    }
 }
 
 /// As a 409 it may be the answer to a copy of the same request that something in between has sent.

@@ -6,6 +6,7 @@ mod connecting;
 mod drain;
 mod endings;
 mod late;
+mod matrix;
 mod reuse;
 
 #[path = "../support/clients.rs"]

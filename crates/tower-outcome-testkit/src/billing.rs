@@ -6,10 +6,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, JoinSet};
 
+#[cfg(feature = "tls")]
+use crate::Tls;
 use crate::books::Books;
+use crate::door::Door;
+use crate::listening::Listening;
 use crate::{Event, LookUp, Received, Refusing, Step, What, connection};
 
 /// A billing service on a loopback port, which does to each write what its script says.
@@ -18,11 +20,9 @@ use crate::{Event, LookUp, Received, Refusing, Step, What, connection};
 /// connections close as soon as that runtime gets to it. See the [crate docs](crate) for what it
 /// understands.
 pub struct Billing {
-    addr: SocketAddr,
     books: Arc<Books>,
-    acceptor: JoinHandle<()>,
-    /// Dropped, it tells the acceptor to end.
-    alive: oneshot::Sender<()>,
+    door: Door,
+    listening: Listening,
 }
 
 impl Billing {
@@ -33,7 +33,7 @@ impl Billing {
     ///
     /// The operating system gives no port.
     pub async fn start() -> io::Result<Self> {
-        Self::start_with(Books::new(true)).await
+        Self::start_with(Books::new(true), Door::Plain).await
     }
 
     /// Starts a service that ignores `Idempotency-Key`: every request that is read in full commits.
@@ -42,23 +42,54 @@ impl Billing {
     ///
     /// The operating system gives no port.
     pub async fn start_without_keys() -> io::Result<Self> {
-        Self::start_with(Books::new(false)).await
+        Self::start_with(Books::new(false), Door::Plain).await
     }
 
-    async fn start_with(books: Books) -> io::Result<Self> {
+    /// Does as [`start`](Self::start), over TLS.
+    ///
+    /// Steps count the bytes under the encryption, and those that act on acceptance do so after the
+    /// handshake; a connection whose handshake fails does not count. [`End::Close`](crate::End) says
+    /// `close_notify` before FIN, and [`End::Reset`](crate::End) says nothing.
+    ///
+    /// # Errors
+    ///
+    /// The operating system gives no port.
+    #[cfg(feature = "tls")]
+    pub async fn start_tls(tls: &Tls) -> io::Result<Self> {
+        Self::start_with(Books::new(true), Door::Tls(tls.config().into())).await
+    }
+
+    /// Does as [`start_without_keys`](Self::start_without_keys), over TLS like
+    /// [`start_tls`](Self::start_tls).
+    ///
+    /// # Errors
+    ///
+    /// The operating system gives no port.
+    #[cfg(feature = "tls")]
+    pub async fn start_tls_without_keys(tls: &Tls) -> io::Result<Self> {
+        Self::start_with(Books::new(false), Door::Tls(tls.config().into())).await
+    }
+
+    async fn start_with(books: Books, door: Door) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        Self::serve(listener, Arc::new(books))
+        Self::serve(listener, Arc::new(books), door)
     }
 
-    pub(crate) fn serve(listener: TcpListener, books: Arc<Books>) -> io::Result<Self> {
-        let addr = listener.local_addr()?;
-        let (alive, stopped) = oneshot::channel();
-        let acceptor = tokio::spawn(accept(listener, Arc::clone(&books), stopped));
+    pub(crate) fn serve(listener: TcpListener, books: Arc<Books>, door: Door) -> io::Result<Self> {
+        let shared = (Arc::clone(&books), door.clone());
+        let serve = move |stream| {
+            let (books, door) = shared.clone();
+            async move {
+                if let Some(socket) = door.pass(stream).await {
+                    connection::serve(socket, books).await;
+                }
+            }
+        };
+        let listening = Listening::start(listener, serve)?;
         Ok(Self {
-            addr,
             books,
-            acceptor,
-            alive,
+            door,
+            listening,
         })
     }
 
@@ -70,27 +101,34 @@ impl Billing {
     ///
     /// The operating system does not give the port back.
     pub async fn stop(self) -> io::Result<Refusing> {
-        drop(self.alive);
-        // An error would be a panic of the acceptor, which is as stopped as can be.
-        let _ = self.acceptor.await;
-        Refusing::at(self.addr, self.books)
+        let addr = self.addr();
+        self.listening.stop().await;
+        Refusing::at(addr, self.books, self.door)
+    }
+
+    /// Refuses new connections, sends FIN on the open ones as soon as their client pauses, and
+    /// waits until all of them are over. What clients still send until then is served and counted.
+    pub(crate) async fn drain(self) -> Arc<Books> {
+        self.books.close();
+        self.listening.drain().await;
+        self.books
     }
 
     /// Where it listens.
     #[must_use]
     pub const fn addr(&self) -> SocketAddr {
-        self.addr
+        self.listening.addr()
     }
 
-    /// `http://127.0.0.1:PORT`
+    /// `http://127.0.0.1:PORT`, or `https://` over TLS.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.addr)
+        format!("{}://{}", self.door.scheme(), self.addr())
     }
 
     /// Adds steps to the script. Each write takes the next one when its first byte has come (the
     /// first on a connection when its protocol shows, after three), over HTTP/2 when its head has;
-    /// [`Step`] names two that are taken earlier. An empty script means [`Step::Answer`].
+    /// [`Step`] names those that are taken earlier. An empty script means [`Step::Answer`].
     pub fn script(&self, steps: impl IntoIterator<Item = Step>) {
         self.books.script(steps);
     }
@@ -167,28 +205,8 @@ impl Billing {
 impl fmt::Debug for Billing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Billing")
-            .field("addr", &self.addr)
+            .field("addr", &self.addr())
             .field("commits", &self.commits())
             .finish_non_exhaustive()
     }
-}
-
-async fn accept(listener: TcpListener, books: Arc<Books>, mut stopped: oneshot::Receiver<()>) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            biased;
-            _ = &mut stopped => break,
-            Some(_) = connections.join_next() => {}
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    connections.spawn(connection::serve(stream, Arc::clone(&books)));
-                }
-                // No descriptor is free, or the client has gone. Either passes.
-                Err(_) => tokio::task::yield_now().await,
-            },
-        }
-    }
-    drop(listener);
-    connections.shutdown().await;
 }

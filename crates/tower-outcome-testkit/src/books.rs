@@ -17,6 +17,8 @@ pub(crate) struct Books {
     changed: watch::Sender<()>,
     /// Counts the releases.
     releases: watch::Sender<usize>,
+    /// Whether connections are to end as soon as their client pauses.
+    closing: watch::Sender<bool>,
 }
 
 struct Pages {
@@ -45,6 +47,7 @@ impl Books {
             }),
             changed: watch::Sender::new(()),
             releases: watch::Sender::new(0),
+            closing: watch::Sender::new(false),
         }
     }
 
@@ -158,6 +161,15 @@ impl Books {
 
     pub(crate) fn release(&self) {
         self.releases.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn closing(&self) -> watch::Receiver<bool> {
+        self.closing.subscribe()
+    }
+
+    /// Lets every answer go that is held, and has all connections end.
+    pub(crate) fn close(&self) {
+        self.closing.send_replace(true);
     }
 
     fn enter(&self, pages: &mut Pages, (connection, stream): Place, what: What) {

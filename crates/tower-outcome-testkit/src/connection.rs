@@ -3,24 +3,25 @@
 use std::mem;
 use std::sync::Arc;
 
-use tokio::net::TcpStream;
-
 use crate::books::Books;
 use crate::line::{Line, Stop};
+use crate::socket::Socket;
+use crate::step::{Extent, First, Plan, Step};
 use crate::{End, What, h1, h2};
 
 /// Serves the connection until either side ends it.
-pub(crate) async fn serve(stream: TcpStream, books: Arc<Books>) {
+pub(crate) async fn serve(socket: Socket, books: Arc<Books>) {
     let (number, step) = books.accept();
     let mut connection = Connection {
-        line: Line::new(stream),
+        line: Line::new(socket, books.closing()),
         books,
         number,
         client_left: false,
     };
-    let end = match step {
-        Some(step) => connection.write(step.plan()).await,
-        None => connection.speak().await,
+    let end = match step.map(Step::plan) {
+        // Nothing is to be read, so that the protocol does not matter.
+        Some(plan) if plan.read == Extent::Bytes(0) => connection.write(plan).await,
+        plan => connection.speak(plan).await,
     };
     match end {
         Ok(end) => connection.end(end.unwrap_or(End::Close)).await,
@@ -36,17 +37,29 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Speaks the protocol that the client speaks.
-    async fn speak(&mut self) -> Result<Option<End>, Stop> {
-        if self.line.opens_h2().await? {
-            h2::serve(self).await.map(Some)
-        } else {
-            h1::serve(self).await
+    /// Speaks the protocol that the client speaks. The first request takes the plan.
+    async fn speak(&mut self, accepted: Option<Plan>) -> Result<Option<End>, Stop> {
+        if let Some(First::HalfClose) = accepted.as_ref().map(|plan| &plan.first) {
+            self.half_close().await?;
         }
+        if self.line.opens_h2().await? {
+            h2::serve(self, accepted).await.map(Some)
+        } else {
+            h1::serve(self, accepted).await
+        }
+    }
+
+    /// Sends FIN, if it was not sent yet, and can still read.
+    pub(crate) async fn half_close(&mut self) -> Result<(), Stop> {
+        self.note_closed();
+        self.line.finish().await
     }
 
     /// Sends what is no whole answer.
     pub(crate) async fn send_part(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         self.note(What::Sent { bytes: bytes.len() });
         self.line.send(bytes).await
     }
@@ -54,7 +67,7 @@ impl Connection {
     async fn end(mut self, end: End) {
         match end {
             End::Close => {
-                self.note(What::Closed);
+                self.note_closed();
                 let left = self.line.close().await;
                 self.note_left(&left);
             }
@@ -72,6 +85,13 @@ impl Connection {
 
     pub(crate) fn note(&self, what: What) {
         self.books.note(self.number, None, what);
+    }
+
+    /// Notes that FIN is about to be sent, once.
+    fn note_closed(&self) {
+        if !self.line.is_finished() {
+            self.note(What::Closed);
+        }
     }
 
     /// Notes once that the client has left.

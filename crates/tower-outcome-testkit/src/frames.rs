@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::step::{Extent, Plan, Say};
+use crate::step::{Extent, First, Plan, Say};
 use crate::{End, ErrorCode, Reply};
 
 /// Frames of the test's choice, sent in their order at a moment of its choice.
@@ -112,6 +112,7 @@ impl Frames {
 
     pub(crate) fn plan(self) -> Plan {
         Plan {
+            first: First::Nothing,
             read: self.read,
             commit: self.commit,
             wait: None,

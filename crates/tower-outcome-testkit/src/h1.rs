@@ -2,19 +2,28 @@
 
 mod body;
 mod head;
+pub(crate) mod raw;
 
 use tokio::sync::watch;
 
 use crate::connection::Connection;
-use crate::line::{Reader, Stop};
-use crate::step::{Extent, Plan, Say, Step, Wait};
+use crate::line::{self, Reader, Stop};
+use crate::step::{Extent, First, Plan, Say, Step, Wait};
 use crate::{End, Received, Reply, What};
 
 use self::head::HeadReader;
 
-/// Serves requests until one of them ends the connection.
-pub(crate) async fn serve(connection: &mut Connection) -> Result<Option<End>, Stop> {
-    match connection.requests().await {
+/// Serves requests until one of them ends the connection. The first one takes the plan, if the
+/// connection came with one.
+pub(crate) async fn serve(
+    connection: &mut Connection,
+    accepted: Option<Plan>,
+) -> Result<Option<End>, Stop> {
+    let end = match accepted {
+        Some(plan) => connection.write(plan).await,
+        None => connection.requests().await,
+    };
+    match end {
         Err(Stop::Malformed) => connection.refuse().await,
         end => end,
     }
@@ -40,7 +49,7 @@ impl Connection {
 
     async fn look_up(&mut self) -> Result<Option<End>, Stop> {
         self.line.allow(None);
-        let request = self.read(Extent::All).await?;
+        let request = self.read(Extent::All, None).await?;
         let reply = self.books.look_up(&request.received);
         if request.received.method == "HEAD" {
             self.note(What::Answered {
@@ -57,7 +66,15 @@ impl Connection {
         if matches!(plan.say, Say::Frames(_)) {
             plan = Step::AnswerWith(Reply::new(505)).plan();
         }
-        let request = self.read_within(plan.read).await?;
+        let early = match plan.first {
+            First::Answer(reply) => Some(reply),
+            First::HalfClose => {
+                self.half_close().await?;
+                None
+            }
+            First::Nothing => None,
+        };
+        let request = self.read_within(plan.read, early).await?;
         let releases = self.books.releases();
         let result = match &request {
             Some(request) if plan.commit => Some(self.books.commit(&request.received)),
@@ -68,26 +85,40 @@ impl Connection {
         }
         match (plan.say, result) {
             (Say::Bytes(bytes), _) => self.send_part(&bytes).await?,
+            (Say::InterimThenResult(interim), Some(result)) => {
+                self.send_part(&interim.bytes()).await?;
+                self.answer(&result).await?;
+            }
             (Say::Part(bytes), Some(result)) => {
                 let answer = result.bytes();
                 self.send_part(&answer[..bytes.min(answer.len())]).await?;
             }
             (Say::Reply(reply), _) | (Say::Result, Some(reply)) => self.answer(&reply).await?,
+            (Say::ResultThen(bytes), Some(result)) => {
+                self.answer(&result).await?;
+                self.send_part(&bytes).await?;
+            }
             (Say::Silence, _) => return Ok(Some(End::Hold)),
-            (Say::Frames(_) | Say::Nothing, _) | (Say::Part(_) | Say::Result, None) => {}
+            (Say::Frames(_) | Say::Nothing, _)
+            | (Say::InterimThenResult(_) | Say::Part(_) | Say::Result | Say::ResultThen(_), None) =>
+                {}
         }
         let last = request.is_none_or(|request| request.last);
         Ok(plan.end.or(last.then_some(End::Close)))
     }
 
     /// Reads a request as far as the step goes; `None` if it had to stop in the middle.
-    async fn read_within(&mut self, extent: Extent) -> Result<Option<Request>, Stop> {
+    async fn read_within(
+        &mut self,
+        extent: Extent,
+        early: Option<Reply>,
+    ) -> Result<Option<Request>, Stop> {
         let Extent::Bytes(bytes) = extent else {
             self.line.allow(None);
-            return self.read(extent).await.map(Some);
+            return self.read(extent, early).await.map(Some);
         };
         self.line.allow(Some(bytes));
-        match self.read(extent).await {
+        match self.read(extent, early).await {
             Err(Stop::Allowance) => {
                 self.note(What::Stopped { bytes });
                 Ok(None)
@@ -96,7 +127,8 @@ impl Connection {
         }
     }
 
-    async fn read(&mut self, extent: Extent) -> Result<Request, Stop> {
+    /// Reads a request; between head and body goes what is to be said early.
+    async fn read(&mut self, extent: Extent, early: Option<Reply>) -> Result<Request, Stop> {
         let mut reader = HeadReader::default();
         self.line.fill(&mut reader).await?;
         let head = reader.parse()?;
@@ -120,7 +152,10 @@ impl Connection {
         }
         let received = &mut request.received;
         let expects = received.header("expect");
-        if !body.is_complete() && expects.is_some_and(|it| it.eq_ignore_ascii_case("100-continue"))
+        if let Some(early) = early {
+            self.answer(&early).await?;
+        } else if !body.is_complete()
+            && expects.is_some_and(|it| it.eq_ignore_ascii_case("100-continue"))
         {
             self.send_part(CONTINUE).await?;
         }
@@ -135,10 +170,14 @@ impl Connection {
     /// its own side only.
     async fn hold(&mut self, wait: Wait, mut releases: watch::Receiver<usize>) {
         self.note(What::Holding);
+        let mut closing = self.books.closing();
         let over = async {
             match wait {
-                // Cannot fail: the sender lives in the books.
-                Wait::Release => drop(releases.changed().await),
+                // The first cannot fail: the sender lives in the books.
+                Wait::Release => tokio::select! {
+                    _ = releases.changed() => {}
+                    () = line::closing(&mut closing) => {}
+                },
                 Wait::Time(time) => tokio::time::sleep(time).await,
             }
         };

@@ -12,11 +12,12 @@ mod stream;
 use std::collections::BTreeMap;
 use std::mem;
 
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::connection::Connection;
-use crate::line::Stop;
-use crate::step::{Extent, Say};
+use crate::line::{Stop, closing};
+use crate::step::{Extent, Plan, Say};
 use crate::{End, ErrorCode, What};
 
 use self::frame::{
@@ -28,12 +29,17 @@ use self::reader::FrameReader;
 use self::requests::Block;
 use self::stream::{Phase, Stream};
 
-/// Serves requests until one of them ends the connection.
-pub(crate) async fn serve(connection: &mut Connection) -> Result<End, Stop> {
+/// Serves requests until one of them ends the connection. The first one takes the plan, if the
+/// connection came with one.
+pub(crate) async fn serve(
+    connection: &mut Connection,
+    accepted: Option<Plan>,
+) -> Result<End, Stop> {
     let mut session = Session {
+        closing: connection.books.closing(),
         connection,
         blocks: Blocks::new(),
-        reader: FrameReader::default(),
+        reader: FrameReader::new(accepted),
         streams: BTreeMap::new(),
         newest: 0,
         last_served: LOW_31,
@@ -43,6 +49,7 @@ pub(crate) async fn serve(connection: &mut Connection) -> Result<End, Stop> {
         initial_window: DEFAULT_WINDOW,
         consumed: 0,
         waits: JoinSet::new(),
+        holds_nothing: false,
     };
     let end = session.run().await;
     session.file_partial();
@@ -75,6 +82,9 @@ struct Session<'a> {
     consumed: u32,
     /// Streams whose answers are held back.
     waits: JoinSet<u32>,
+    /// Turns true when nothing is to be held any more, and the connection is to end.
+    closing: watch::Receiver<bool>,
+    holds_nothing: bool,
 }
 
 impl Session<'_> {
@@ -88,6 +98,10 @@ impl Session<'_> {
                     // A panic: tokio's clock is off in the test's runtime.
                     Err(_) => None,
                 },
+                // Before the reader, which sends FIN then at the client's next pause.
+                () = closing(&mut self.closing), if !self.holds_nothing => {
+                    self.let_go().await?
+                }
                 frame = self.reader.next(&mut self.connection.line, &self.connection.books) => {
                     self.take(frame?).await?
                 }

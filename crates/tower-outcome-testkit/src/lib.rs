@@ -12,6 +12,11 @@
 //! | a write of `application/grpc` | the same, but an empty script answers with one message, the id as the string in its field 1, and `grpc-status: 0`; what was sent stays opaque, so that look-ups show its order and amount as `null` |
 //! | a read at the same path, `?key=` and/or `?reference=` | 200 `{"found":[…]}`: what was committed at the path, as the 201 showed it; takes no step |
 //!
+//! [`assert_at_most_once`] exposes a whole client stack to every fault of a [list](Scenario::all).
+//! [`ReplayingProxy`] stands in front of the service and repeats what it got, [`Refusing`] and
+//! [`Unreachable`] are not to be reached, and [`BrokenTls`] never ends a handshake. With the
+//! feature `tls` the service itself speaks TLS.
+//!
 //! Ids count up from `re_1` over all paths. Requests are kept in memory whole, heads up to 1 MiB.
 //! Nothing waits for a clock but [`Step::AnswerAfter`]; a test waits for
 //! [events](Billing::wait_for). Under tokio's paused clock sockets work as ever, but time jumps to
@@ -44,30 +49,49 @@
 //! # }
 //! ```
 
+mod at_most_once;
 mod billing;
 mod books;
+mod broken_tls;
 mod connection;
+mod door;
 mod error_code;
 mod frames;
 mod h1;
 mod h2;
 mod line;
+mod listening;
 mod query;
 mod received;
 mod refunds;
 mod refusing;
+mod replaying_proxy;
 mod reply;
+mod report;
+mod scenario;
+mod socket;
 mod step;
 mod timeline;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(feature = "tls")]
+mod tls_socket;
 mod unreachable;
 
+pub use self::at_most_once::{assert_at_most_once, at_most_once};
 pub use self::billing::Billing;
+pub use self::broken_tls::{BrokenTls, TlsFault};
 pub use self::error_code::ErrorCode;
 pub use self::frames::{Frames, LastStream};
 pub use self::received::Received;
 pub use self::refunds::LookUp;
 pub use self::refusing::Refusing;
+pub use self::replaying_proxy::{Relay, ReplayingProxy};
 pub use self::reply::Reply;
+pub use self::report::{Observation, Report, Told};
+pub use self::scenario::{Scenario, Server};
 pub use self::step::{End, Step};
 pub use self::timeline::{Event, What};
+#[cfg(feature = "tls")]
+pub use self::tls::Tls;
 pub use self::unreachable::Unreachable;

@@ -1,12 +1,12 @@
 //! A socket that is read exactly as far as is wanted, and ended in the way that is wanted.
 
-use std::io;
-use std::mem::MaybeUninit;
-use std::time::Duration;
+use std::{io, mem};
 
-use socket2::SockRef;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use tokio::io::Interest;
 use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+use crate::socket::Socket;
 
 /// Takes bytes until it has what it was made for.
 pub(crate) trait Reader {
@@ -27,20 +27,25 @@ pub(crate) enum Stop {
 }
 
 pub(crate) struct Line {
-    stream: TcpStream,
+    socket: Socket,
     buffer: Box<[u8]>,
     allowance: usize,
+    /// Turns true when the client's next pause is to end the connection.
+    closing: watch::Receiver<bool>,
+    finished: bool,
 }
 
 impl Line {
-    pub(crate) fn new(stream: TcpStream) -> Self {
+    pub(crate) fn new(socket: Socket, closing: watch::Receiver<bool>) -> Self {
         // Or an answer right behind a 100 would wait for the client's delayed acknowledgement.
         // Fails only if the client is gone already, which the next read tells.
-        let _ = stream.set_nodelay(true);
+        let _ = socket.tcp().set_nodelay(true);
         Self {
-            stream,
+            socket,
             buffer: vec![0; BUFFER].into_boxed_slice(),
             allowance: usize::MAX,
+            closing,
+            finished: false,
         }
     }
 
@@ -50,17 +55,16 @@ impl Line {
     }
 
     /// Waits for the first byte of a request and leaves it unread.
-    pub(crate) async fn first_byte(&self) -> Result<u8, Stop> {
-        let mut first = [0];
-        match self.stream.peek(&mut first).await {
+    pub(crate) async fn first_byte(&mut self) -> Result<u8, Stop> {
+        match self.peek_beyond(0, 1).await {
             Ok(0) => Err(Stop::ClientClosed),
-            Ok(_) => Ok(first[0]),
+            Ok(_) => Ok(self.buffer[0]),
             Err(_) => Err(Stop::ClientReset),
         }
     }
 
     /// Whether the client opens with the first bytes of the HTTP/2 preface (RFC 9113 section 3.4).
-    pub(crate) async fn opens_h2(&self) -> Result<bool, Stop> {
+    pub(crate) async fn opens_h2(&mut self) -> Result<bool, Stop> {
         // A single byte tells most methods of HTTP/1.1, whose clients may send no more yet.
         if self.first_byte().await? != b'P' {
             return Ok(false);
@@ -69,38 +73,16 @@ impl Line {
     }
 
     /// Waits until that many bytes have come and leaves them unread.
-    pub(crate) async fn peek<const BYTES: usize>(&self) -> Result<[u8; BYTES], Stop> {
-        let mut ahead = [0; BYTES];
+    pub(crate) async fn peek<const BYTES: usize>(&mut self) -> Result<[u8; BYTES], Stop> {
+        let mut seen = 0;
         loop {
-            match self.stream.peek(&mut ahead).await {
-                Ok(0) => return Err(Stop::ClientClosed),
-                Ok(bytes) if bytes == BYTES => return Ok(ahead),
-                Ok(bytes) => self.more_than::<BYTES>(bytes).await?,
+            match self.peek_beyond(seen, BYTES).await {
+                Ok(bytes) if bytes <= seen => return Err(Stop::ClientClosed),
+                Ok(bytes) => seen = bytes,
                 Err(_) => return Err(Stop::ClientReset),
             }
-        }
-    }
-
-    /// Waits until more bytes are unread than these.
-    async fn more_than<const BYTES: usize>(&self, unread: usize) -> Result<(), Stop> {
-        let mut ahead = [MaybeUninit::uninit(); BYTES];
-        loop {
-            let ready = self.stream.ready(Interest::READABLE).await;
-            let ready = ready.map_err(|_| Stop::ClientReset)?;
-            // To have the next arrival reported, no news is declared dealt with.
-            let news = self.stream.try_io(Interest::READABLE, || {
-                match SockRef::from(&self.stream).peek(&mut ahead)? {
-                    bytes if bytes > unread => Ok(()),
-                    _ => Err(io::ErrorKind::WouldBlock.into()),
-                }
-            });
-            match news {
-                Ok(()) => return Ok(()),
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
-                    return Err(Stop::ClientReset);
-                }
-                Err(_) if ready.is_read_closed() => return Err(Stop::ClientClosed),
-                Err(_) => {}
+            if let Some(ahead) = self.buffer[..seen].first_chunk() {
+                return Ok(*ahead);
             }
         }
     }
@@ -108,19 +90,14 @@ impl Line {
     /// Reads at least one byte and no more than `most`. Loses nothing when it is dropped.
     pub(crate) async fn read(&mut self, most: usize, into: &mut Vec<u8>) -> Result<(), Stop> {
         let most = most.min(self.buffer.len());
-        loop {
-            let readable = self.stream.readable().await;
-            readable.map_err(|_| Stop::ClientReset)?;
-            match self.stream.try_read(&mut self.buffer[..most]) {
-                Ok(0) => return Err(Stop::ClientClosed),
-                Ok(bytes) => {
-                    into.extend_from_slice(&self.buffer[..bytes]);
-                    return Ok(());
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return Err(Stop::ClientReset),
-            }
-        }
+        let read = match self.peek_beyond(0, most).await {
+            Ok(0) => return Err(Stop::ClientClosed),
+            Ok(bytes) => self.socket.read(&mut self.buffer[..bytes]).await,
+            Err(_) => return Err(Stop::ClientReset),
+        };
+        let bytes = read.map_err(|_| Stop::ClientReset)?;
+        into.extend_from_slice(&self.buffer[..bytes]);
+        Ok(())
     }
 
     /// Reads until `reader` is complete and no further.
@@ -130,13 +107,13 @@ impl Line {
             if most == 0 {
                 return Err(Stop::Allowance);
             }
-            let peeked = self.stream.peek(&mut self.buffer[..most]).await;
-            let taken = match peeked {
+            let taken = match self.peek_beyond(0, most).await {
                 Ok(0) => return Err(Stop::ClientClosed),
                 Ok(bytes) => reader.take(&self.buffer[..bytes])?,
                 Err(_) => return Err(Stop::ClientReset),
             };
-            let read = self.stream.read_exact(&mut self.buffer[..taken]).await;
+            // Gives all of them, for they are there.
+            let read = self.socket.read(&mut self.buffer[..taken]).await;
             read.map_err(|_| Stop::ClientReset)?;
             if self.allowance != usize::MAX {
                 self.allowance -= taken;
@@ -145,13 +122,31 @@ impl Line {
         Ok(())
     }
 
+    /// Sends the bytes, or drops them where FIN went before.
     pub(crate) async fn send(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        let sent = self.stream.write_all(bytes).await;
+        if self.finished {
+            return Ok(());
+        }
+        let sent = self.socket.write_all(bytes).await;
         sent.map_err(|_| Stop::ClientReset)
     }
 
+    /// Sends FIN. What the client sends can still be read.
+    pub(crate) async fn finish(&mut self) -> Result<(), Stop> {
+        if mem::replace(&mut self.finished, true) {
+            return Ok(());
+        }
+        let sent = self.socket.shutdown().await;
+        sent.map_err(|_| Stop::ClientReset)
+    }
+
+    /// Whether FIN was sent.
+    pub(crate) const fn is_finished(&self) -> bool {
+        self.finished
+    }
+
     /// Waits until the client has left. Bytes that it sends meanwhile hide that, and stay unread.
-    pub(crate) async fn client_left(&self) -> Stop {
+    pub(crate) async fn client_left(&mut self) -> Stop {
         match self.first_byte().await {
             Ok(_) => std::future::pending().await,
             Err(left) => left,
@@ -160,22 +155,15 @@ impl Line {
 
     /// Waits until the client has left, however much of what it sent is unread. Nothing can be
     /// read after that.
-    pub(crate) async fn client_left_unread(&self) -> Stop {
-        loop {
-            match self.stream.ready(Interest::READABLE).await {
-                Ok(ready) if ready.is_read_closed() => break,
-                // To have the next arrival reported, which may be the end, this one is declared
-                // dealt with.
-                Ok(_) => {
-                    let unread = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
-                    let _ = self.stream.try_io(Interest::READABLE, unread);
-                }
-                Err(_) => return Stop::ClientReset,
-            }
+    pub(crate) async fn client_left_unread(&mut self) -> Stop {
+        tokio::select! {
+            biased;
+            left = left_unread(self.socket.tcp()) => return left,
+            () = closing(&mut self.closing) => {}
         }
-        match self.stream.take_error() {
-            Ok(None) => Stop::ClientClosed,
-            _ => Stop::ClientReset,
+        match self.finish().await {
+            Ok(()) => left_unread(self.socket.tcp()).await,
+            Err(left) => left,
         }
     }
 
@@ -184,11 +172,11 @@ impl Line {
     /// A socket closed over unread bytes sends RST, which would overtake what the client has yet
     /// to read.
     pub(crate) async fn close(&mut self) -> Stop {
-        if self.stream.shutdown().await.is_err() {
-            return Stop::ClientReset;
+        if let Err(left) = self.finish().await {
+            return left;
         }
         loop {
-            match self.stream.read(&mut self.buffer).await {
+            match self.socket.read(&mut self.buffer).await {
                 Ok(0) => return Stop::ClientClosed,
                 Ok(_) => {}
                 Err(_) => return Stop::ClientReset,
@@ -198,8 +186,50 @@ impl Line {
 
     /// Sends RST.
     pub(crate) fn reset(self) {
-        // Fails only on a socket that the client has reset already.
-        let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+        self.socket.reset();
+    }
+
+    /// Waits until more bytes are unread than these, or the end, and leaves them unread.
+    async fn peek_beyond(&mut self, unread: usize, most: usize) -> io::Result<usize> {
+        if !self.finished {
+            tokio::select! {
+                biased;
+                peeked = self.socket.peek_beyond(unread, &mut self.buffer[..most]) => return peeked,
+                () = closing(&mut self.closing) => {}
+            }
+            // What has come already may not have been reported yet.
+            if !self.socket.has_more_than(unread) {
+                self.finished = true;
+                self.socket.shutdown().await?;
+            }
+        }
+        let buffer = &mut self.buffer[..most];
+        self.socket.peek_beyond(unread, buffer).await
+    }
+}
+
+/// Waits until connections are to end.
+pub(crate) async fn closing(closing: &mut watch::Receiver<bool>) {
+    // Cannot fail: the sender lives in the books, which the connection holds.
+    let _ = closing.wait_for(|closing| *closing).await;
+}
+
+async fn left_unread(tcp: &TcpStream) -> Stop {
+    loop {
+        match tcp.ready(Interest::READABLE).await {
+            Ok(ready) if ready.is_read_closed() => break,
+            // To have the next arrival reported, which may be the end, this one is declared
+            // dealt with.
+            Ok(_) => {
+                let unread = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
+                let _ = tcp.try_io(Interest::READABLE, unread);
+            }
+            Err(_) => return Stop::ClientReset,
+        }
+    }
+    match tcp.take_error() {
+        Ok(None) => Stop::ClientClosed,
+        _ => Stop::ClientReset,
     }
 }
 

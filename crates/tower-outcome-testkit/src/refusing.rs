@@ -9,6 +9,7 @@ use tokio::net::TcpSocket;
 
 use crate::Billing;
 use crate::books::Books;
+use crate::door::Door;
 
 /// A loopback port that refuses every connect, until a service is opened there.
 ///
@@ -32,6 +33,7 @@ use crate::books::Books;
 pub struct Refusing {
     addr: SocketAddr,
     books: Arc<Books>,
+    door: Door,
     socket: TcpSocket,
 }
 
@@ -43,10 +45,10 @@ impl Refusing {
     /// The operating system gives no port.
     pub fn start() -> io::Result<Self> {
         let books = Arc::new(Books::new(true));
-        Self::at((Ipv4Addr::LOCALHOST, 0).into(), books)
+        Self::at((Ipv4Addr::LOCALHOST, 0).into(), books, Door::Plain)
     }
 
-    pub(crate) fn at(addr: SocketAddr, books: Arc<Books>) -> io::Result<Self> {
+    pub(crate) fn at(addr: SocketAddr, books: Arc<Books>, door: Door) -> io::Result<Self> {
         let socket = TcpSocket::new_v4()?;
         // Connections of a service that ran here may still be in TIME-WAIT.
         socket.set_reuseaddr(true)?;
@@ -54,6 +56,7 @@ impl Refusing {
         Ok(Self {
             addr: socket.local_addr()?,
             books,
+            door,
             socket,
         })
     }
@@ -64,7 +67,7 @@ impl Refusing {
     ///
     /// The operating system does not let the port listen.
     pub fn open(self) -> io::Result<Billing> {
-        Billing::serve(self.socket.listen(BACKLOG)?, self.books)
+        Billing::serve(self.socket.listen(BACKLOG)?, self.books, self.door)
     }
 
     /// The address that refuses.
@@ -73,10 +76,10 @@ impl Refusing {
         self.addr
     }
 
-    /// `http://127.0.0.1:PORT`
+    /// `http://127.0.0.1:PORT`, or `https://` where a service over TLS ran.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.addr)
+        format!("{}://{}", self.door.scheme(), self.addr)
     }
 }
 

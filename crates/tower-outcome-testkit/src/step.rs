@@ -16,6 +16,9 @@ use crate::{Frames, Reply};
 /// * The body that a step does not read is read off the socket and thrown away.
 /// * [`SpeakFirst`](Self::SpeakFirst) and [`StopAfter`](Self::StopAfter) on an open connection are
 ///   taken by the first request that opens a stream, a look-up too: its method is not known yet.
+///   The steps that close their half there do so when they have read the head.
+/// * An interim answer is a HEADERS frame that does not end the stream. An answer that comes early,
+///   or with bytes behind it, is sent whatever the client's flow-control windows are.
 ///
 /// "Commits" means that the write takes effect, exactly as it would with [`Answer`](Self::Answer):
 /// where keys are honoured, a request whose key has committed before is a replay and commits
@@ -30,9 +33,20 @@ pub enum Step {
     /// Commits, answers 201 in full, and ends the connection, as a server does with a connection
     /// that the client takes for idle.
     AnswerThen(End),
-    /// Reads the request in full, commits nothing and answers this.
+    /// Commits, answers 201 in full, sends these bytes behind it, and ends the connection. A 408
+    /// there is what a server says to a connection that was idle for too long (RFC 9110 section
+    /// 15.5.9), and what a client may take for the answer to its next request.
+    AnswerThenSend {
+        /// Sent as they are.
+        bytes: Vec<u8>,
+        /// What follows them.
+        end: End,
+    },
+    /// Reads the request in full, commits nothing and answers this. Of a status below 200 it is an
+    /// interim answer, and silence.
     AnswerWith(Reply),
-    /// Commits and answers this, a gateway's 503 for instance.
+    /// Commits and answers this, a gateway's 503 for instance. Of a status below 200 it is an interim
+    /// answer, and silence.
     CommitThenAnswerWith(Reply),
     /// Commits and closes the connection without an answer.
     CommitThenClose,
@@ -56,6 +70,9 @@ pub enum Step {
         /// What follows it.
         end: End,
     },
+    /// Answers this after the head, reads the body all the same, and commits. The connection stays
+    /// open for further requests.
+    EarlyAnswerThenCommit(Reply),
     /// Does what only HTTP/2 can. A request over HTTP/1.1 is answered 505 and commits nothing.
     Frames(Frames),
     /// Commits, sends that many bytes of the 201, and ends the connection.
@@ -66,6 +83,14 @@ pub enum Step {
         /// What follows them.
         end: End,
     },
+    /// Sends FIN before it has read anything, then reads a request in full and commits.
+    ///
+    /// Acts as soon as a connection is accepted, like [`StopAfter`](Self::StopAfter) with no bytes.
+    HalfCloseThenCommit,
+    /// Does as [`HalfCloseThenCommit`](Self::HalfCloseThenCommit) and commits nothing.
+    HalfCloseThenRead,
+    /// Commits, sends this interim answer (a status of 1xx), and then the 201.
+    InterimThenAnswer(Reply),
     /// Reads the request in full, commits nothing and never answers.
     ReadAllThenSilence,
     /// Reads the head and not one byte of the body, commits nothing and never answers.
@@ -111,12 +136,23 @@ pub enum End {
 /// A step in the order in which a connection carries it out.
 #[derive(Debug)]
 pub(crate) struct Plan {
+    pub(crate) first: First,
     pub(crate) read: Extent,
     pub(crate) commit: bool,
     pub(crate) wait: Option<Wait>,
     pub(crate) say: Say,
     /// `None` keeps the connection for further requests.
     pub(crate) end: Option<End>,
+}
+
+/// What happens before the request is read in full.
+#[derive(Debug)]
+pub(crate) enum First {
+    /// Comes between head and body.
+    Answer(Reply),
+    /// Comes before everything.
+    HalfClose,
+    Nothing,
 }
 
 /// How much of the request is read.
@@ -138,12 +174,16 @@ pub(crate) enum Wait {
 pub(crate) enum Say {
     Bytes(Vec<u8>),
     Frames(Vec<Act>),
+    /// This, and then the answer that the commit gave.
+    InterimThenResult(Reply),
     Nothing,
     /// That many bytes of the answer that the commit gave.
     Part(usize),
     Reply(Reply),
     /// The answer that the commit gave.
     Result,
+    /// The answer that the commit gave, and then these bytes.
+    ResultThen(Vec<u8>),
     /// Nothing, ever: the request is left open.
     Silence,
 }
@@ -153,7 +193,10 @@ impl Step {
     pub(crate) fn acts_on_accept(&self) -> bool {
         matches!(
             self,
-            Self::SpeakFirst { .. } | Self::StopAfter { bytes: 0, .. }
+            Self::HalfCloseThenCommit
+                | Self::HalfCloseThenRead
+                | Self::SpeakFirst { .. }
+                | Self::StopAfter { bytes: 0, .. }
         )
     }
 
@@ -170,6 +213,7 @@ impl Step {
                 ..Plan::commit(Say::Result, None)
             },
             Self::AnswerThen(end) => Plan::commit(Say::Result, Some(end)),
+            Self::AnswerThenSend { bytes, end } => Plan::commit(Say::ResultThen(bytes), Some(end)),
             Self::AnswerWith(reply) => Plan::ignore(Extent::All, Say::Reply(reply), None),
             Self::CommitThenAnswerWith(reply) => Plan::commit(Say::Reply(reply), None),
             Self::CommitThenClose => Plan::commit(Say::Nothing, Some(End::Close)),
@@ -183,8 +227,21 @@ impl Step {
             Self::EarlyAnswer { reply, end } => {
                 Plan::ignore(Extent::Head, Say::Reply(reply), Some(end))
             }
+            Self::EarlyAnswerThenCommit(reply) => Plan {
+                first: First::Answer(reply),
+                ..Plan::commit(Say::Nothing, None)
+            },
             Self::Frames(frames) => frames.plan(),
             Self::HalfAnswer { bytes, end } => Plan::commit(Say::Part(bytes), Some(end)),
+            Self::HalfCloseThenCommit => Plan {
+                first: First::HalfClose,
+                ..Plan::commit(Say::Nothing, Some(End::Close))
+            },
+            Self::HalfCloseThenRead => Plan {
+                first: First::HalfClose,
+                ..Plan::ignore(Extent::All, Say::Nothing, Some(End::Close))
+            },
+            Self::InterimThenAnswer(interim) => Plan::commit(Say::InterimThenResult(interim), None),
             Self::ReadAllThenSilence => Plan::ignore(Extent::All, Say::Silence, None),
             Self::ReadHeadThenSilence => Plan::ignore(Extent::Head, Say::Silence, None),
             Self::SpeakFirst { bytes, end } => {
@@ -200,6 +257,7 @@ impl Step {
 impl Plan {
     const fn commit(say: Say, end: Option<End>) -> Self {
         Self {
+            first: First::Nothing,
             read: Extent::All,
             commit: true,
             wait: None,
@@ -210,6 +268,7 @@ impl Plan {
 
     const fn ignore(read: Extent, say: Say, end: Option<End>) -> Self {
         Self {
+            first: First::Nothing,
             read,
             commit: false,
             wait: None,

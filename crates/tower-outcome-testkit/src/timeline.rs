@@ -71,6 +71,8 @@ pub enum What {
         /// Its path, without the query.
         path: String,
     },
+    /// The first message of a TLS handshake was read.
+    ReadHello,
     /// A key that had committed came again, and nothing was committed.
     Replayed {
         /// The id it was given when it committed.
@@ -123,6 +125,7 @@ impl fmt::Display for What {
             Self::Malformed => f.write_str("read something that is not HTTP"),
             Self::ReadAll => f.write_str("read all"),
             Self::ReadHead { method, path } => write!(f, "read the head of {method} {path}"),
+            Self::ReadHello => f.write_str("read the first message of a TLS handshake"),
             Self::Replayed { id } => write!(f, "replayed {id}"),
             Self::Reset => f.write_str("reset"),
             Self::ResetStream { code } => write!(f, "reset the stream: {code}"),

@@ -47,6 +47,7 @@ mod unknown;
 #[cfg(feature = "reqwest")]
 mod writes_client;
 
+pub(crate) use evidence::is_connect;
 pub use exchange::ResponseFuture;
 pub(crate) use grpc::{Pushback, is_grpc, pushback, status as grpc_status};
 #[cfg(feature = "hyper")]

@@ -44,7 +44,7 @@ impl Future for Answer {
     type Output = Result<Response<ReplyBody<Full<bytes::Bytes>>>, BoxError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        once(&mut self.0, cx).map(|()| Ok(Response::new(ReplyBody::Whole { bytes: None })))
+        once(&mut self.0, cx).map(|()| Ok(Response::new(ReplyBody::whole(bytes::Bytes::new()))))
     }
 }
 

@@ -30,12 +30,25 @@ impl Session<'_> {
             return Ok(None);
         };
         match std::mem::replace(&mut stream.phase, Phase::Deaf) {
-            Phase::Waiting(answer) => self.say(id, answer).await,
+            Phase::Waiting(_, answer) => self.say(id, answer).await,
             phase => {
                 stream.phase = phase;
                 Ok(None)
             }
         }
+    }
+
+    /// Lets every answer go that waits for a release, now and from now on.
+    pub(super) async fn let_go(&mut self) -> Result<Option<End>, Fault> {
+        self.holds_nothing = true;
+        let held = self.streams.iter();
+        let held = held.filter(|(_, it)| matches!(it.phase, Phase::Waiting(Wait::Release, _)));
+        for id in held.map(|(id, _)| *id).collect::<Vec<_>>() {
+            if let end @ Some(_) = self.wait_over(id).await? {
+                return Ok(end);
+            }
+        }
+        Ok(None)
     }
 
     /// Does what is to be done on the wire. `Some` ends the connection.
@@ -48,6 +61,12 @@ impl Session<'_> {
                     self.act_out(id, act, result.as_ref()).await?;
                 }
             }
+            (Say::InterimThenResult(interim), Some(result)) => {
+                let interim = Outgoing::start(&interim).frames(id);
+                self.send_part(id, &interim).await?;
+                let outgoing = Outgoing::whole(&result);
+                return self.answer(id, result.status(), outgoing, end).await;
+            }
             (Say::Part(bytes), Some(result)) => {
                 let answer = Outgoing::whole(&result).frames(id);
                 self.send_part(id, &answer[..bytes.min(answer.len())])
@@ -58,8 +77,14 @@ impl Session<'_> {
                     .answer(id, reply.status(), Outgoing::whole(&reply), end)
                     .await;
             }
+            (Say::ResultThen(bytes), Some(result)) => {
+                self.answer_at_once(id, &result).await?;
+                self.send_part(id, &bytes).await?;
+            }
             (Say::Silence, _) => self.note(id, What::Holding),
-            (Say::Nothing, _) | (Say::Part(_) | Say::Result, None) => {}
+            (Say::Nothing, _)
+            | (Say::InterimThenResult(_) | Say::Part(_) | Say::Result | Say::ResultThen(_), None) =>
+                {}
         }
         Ok(end)
     }
@@ -147,6 +172,11 @@ impl Session<'_> {
 
     async fn answer_at_once(&mut self, id: u32, reply: &Reply) -> Result<(), Stop> {
         self.streams.remove(&id);
+        self.answer_early(id, reply).await
+    }
+
+    /// Answers a request that is still to be read.
+    pub(super) async fn answer_early(&mut self, id: u32, reply: &Reply) -> Result<(), Stop> {
         let status = reply.status();
         self.note(id, What::Answered { status });
         let frames = Outgoing::whole(reply).frames(id);
@@ -167,6 +197,9 @@ impl Session<'_> {
     }
 
     async fn send_part(&mut self, id: u32, bytes: &[u8]) -> Result<(), Stop> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         self.note(id, What::Sent { bytes: bytes.len() });
         self.connection.line.send(bytes).await
     }

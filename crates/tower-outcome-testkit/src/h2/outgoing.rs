@@ -27,7 +27,8 @@ impl Outgoing {
             body: reply.body().to_vec(),
             sent: 0,
             trailers,
-            ends_stream: true,
+            // Or the client would take an interim answer for a broken one.
+            ends_stream: reply.status() >= 200,
         }
     }
 

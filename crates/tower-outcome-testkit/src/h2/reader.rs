@@ -9,7 +9,6 @@ use crate::step::{Extent, Plan};
 use super::frame::{Fault, Frame, HEADERS, Header, LIMIT, WRONG_SIZE};
 
 /// Loses nothing when a [`next`](Self::next) is dropped.
-#[derive(Default)]
 pub(super) struct FrameReader {
     /// The frame under way.
     header: Option<Header>,
@@ -17,6 +16,8 @@ pub(super) struct FrameReader {
     /// The newest stream that was opened.
     newest: u32,
     allowance: Option<Allowance>,
+    /// For the first request.
+    accepted: Option<Plan>,
 }
 
 struct Allowance {
@@ -27,6 +28,16 @@ struct Allowance {
 }
 
 impl FrameReader {
+    pub(super) const fn new(accepted: Option<Plan>) -> Self {
+        Self {
+            header: None,
+            bytes: Vec::new(),
+            newest: 0,
+            allowance: None,
+            accepted,
+        }
+    }
+
     /// The next frame. Gives the request that it opens the next step, if that one counts bytes.
     pub(super) async fn next(&mut self, line: &mut Line, books: &Books) -> Result<Frame, Fault> {
         let header = match self.header {
@@ -62,8 +73,12 @@ impl FrameReader {
         })
     }
 
-    /// The step that counts the bytes of this request. Given once.
+    /// The step that counts the bytes of this request, or that its connection came with. Given
+    /// once.
     pub(super) fn take_plan(&mut self, stream: u32) -> Option<Plan> {
+        if let accepted @ Some(_) = self.accepted.take() {
+            return accepted;
+        }
         let allowance = self.allowance.as_mut();
         allowance.filter(|it| it.stream == stream)?.plan.take()
     }
@@ -95,6 +110,7 @@ impl FrameReader {
         }
         self.newest = header.stream;
         if self.allowance.is_none()
+            && self.accepted.is_none()
             && let Some(step) = books.next_counting_step()
         {
             let plan = step.plan();

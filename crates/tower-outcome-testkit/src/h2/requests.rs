@@ -1,6 +1,8 @@
 //! Requests as they come in.
 
-use crate::step::{Extent, Plan};
+use std::mem;
+
+use crate::step::{Extent, First, Plan, Wait};
 use crate::{End, ErrorCode, Received, What};
 
 use super::Session;
@@ -112,11 +114,14 @@ impl Session<'_> {
         if id > self.last_served {
             return Ok(None);
         }
-        let plan = match self.reader.take_plan(id) {
+        let mut plan = match self.reader.take_plan(id) {
             None if is_look_up => None,
             None => Some(books.next_step().plan()),
             plan => plan,
         };
+        let first = plan
+            .as_mut()
+            .map(|plan| mem::replace(&mut plan.first, First::Nothing));
         let reads_on = plan.as_ref().is_none_or(|plan| plan.read != Extent::Head);
         let stream = Stream {
             request,
@@ -124,6 +129,11 @@ impl Session<'_> {
             phase: Phase::Reading(plan),
         };
         self.streams.insert(id, stream);
+        match first {
+            Some(First::Answer(reply)) => self.answer_early(id, &reply).await?,
+            Some(First::HalfClose) => self.connection.half_close().await?,
+            Some(First::Nothing) | None => {}
+        }
         match (reads_on, block.ends_stream) {
             (false, _) => self.act(id).await,
             (true, true) => self.ended(id).await,
@@ -151,7 +161,7 @@ impl Session<'_> {
         let Some(stream) = self.streams.get_mut(&id) else {
             return Ok(None);
         };
-        let Phase::Reading(plan) = std::mem::replace(&mut stream.phase, Phase::Deaf) else {
+        let Phase::Reading(plan) = mem::replace(&mut stream.phase, Phase::Deaf) else {
             return Ok(None);
         };
         let books = &self.connection.books;
@@ -171,8 +181,9 @@ impl Session<'_> {
         let answer = Answer { say, result, end };
         match wait {
             None => self.say(id, answer).await,
+            Some(Wait::Release) if self.holds_nothing => self.say(id, answer).await,
             Some(wait) => {
-                stream.phase = Phase::Waiting(answer);
+                stream.phase = Phase::Waiting(wait, answer);
                 self.hold(id, wait, releases);
                 Ok(None)
             }
@@ -185,7 +196,7 @@ impl Session<'_> {
     async fn consume(&mut self, bytes: usize) {
         self.consumed += u32::try_from(bytes).unwrap_or_default();
         if self.consumed >= WINDOW_TO_GIVE_BACK {
-            let consumed = std::mem::take(&mut self.consumed);
+            let consumed = mem::take(&mut self.consumed);
             let update = frame(WINDOW_UPDATE, 0, 0, &consumed.to_be_bytes());
             self.send_control(&update).await;
         }

@@ -1,6 +1,6 @@
 //! One request on its way to an answer.
 
-use crate::step::{Plan, Say};
+use crate::step::{Plan, Say, Wait};
 use crate::{End, Received, Reply};
 
 use super::frame::{Frame, PADDED};
@@ -21,7 +21,7 @@ pub(super) enum Phase {
     /// The client's windows hold an answer back.
     Sending(Outgoing, Option<End>),
     /// A step holds an answer back.
-    Waiting(Answer),
+    Waiting(Wait, Answer),
 }
 
 /// What is to be said.

@@ -3,9 +3,11 @@
 mod answers;
 mod client;
 mod cuts;
+mod early;
 mod endings;
 mod frames;
 mod grpc;
 mod raw;
+mod scenarios;
 mod streams;
 mod wire;

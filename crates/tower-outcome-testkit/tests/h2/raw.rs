@@ -1,6 +1,7 @@
 //! A client that sends frames of its own, and tells which bytes came and how they ended.
 
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -29,7 +30,11 @@ pub(crate) enum Ending {
 
 impl Raw {
     pub(crate) async fn connect(billing: &Billing) -> Self {
-        let stream = TcpStream::connect(billing.addr()).await.unwrap();
+        Self::connect_to(billing.addr()).await
+    }
+
+    async fn connect_to(addr: SocketAddr) -> Self {
+        let stream = TcpStream::connect(addr).await.unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream }
     }
@@ -37,7 +42,11 @@ impl Raw {
     /// Sends the preface with these settings, and reads all that the server says to it. Gives the
     /// server's settings.
     pub(crate) async fn greeted(billing: &Billing, settings: &[u8]) -> (Self, Vec<u8>) {
-        let mut raw = Self::connect(billing).await;
+        Self::greeted_at(billing.addr(), settings).await
+    }
+
+    pub(crate) async fn greeted_at(addr: SocketAddr, settings: &[u8]) -> (Self, Vec<u8>) {
+        let mut raw = Self::connect_to(addr).await;
         raw.send([PREFACE, &frame(SETTINGS, 0, 0, settings)].concat())
             .await;
         let server = raw.frame().await;

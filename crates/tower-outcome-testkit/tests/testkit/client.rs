@@ -5,10 +5,12 @@ use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tower_outcome_testkit::{Billing, What};
+use tower_outcome_testkit::{Billing, ReplayingProxy, What};
 
 pub(crate) struct Client {
     stream: TcpStream,
+    /// Lives as long as the client.
+    _proxy: Option<ReplayingProxy>,
 }
 
 /// How the server's bytes ended.
@@ -22,7 +24,19 @@ impl Client {
     pub(crate) async fn connect(addr: SocketAddr) -> Self {
         let stream = TcpStream::connect(addr).await.unwrap();
         stream.set_nodelay(true).unwrap();
-        Self { stream }
+        Self {
+            stream,
+            _proxy: None,
+        }
+    }
+
+    /// Connects to a proxy and keeps it running.
+    pub(crate) async fn through(proxy: ReplayingProxy) -> Self {
+        let client = Self::connect(proxy.addr()).await;
+        Self {
+            _proxy: Some(proxy),
+            ..client
+        }
     }
 
     /// Connects and sends.

@@ -6,6 +6,8 @@ use std::error::Error;
 use http::StatusCode;
 use tower_outcome_core::{BoxError, Outcome};
 
+use crate::transport::is_connect;
+
 /// Whether an answer says that the write did not happen, and will not.
 pub(super) fn refuses(status: StatusCode) -> bool {
     match status.as_u16() {
@@ -45,16 +47,10 @@ pub(super) fn is_unsent(error: &dyn Any) -> bool {
 /// A client that follows redirects by itself says so of its last request. Nobody outside of it can
 /// tell; an audit that took every refused connection for a doubt would be of no use.
 pub(super) fn never_left(error: &(dyn Error + 'static)) -> bool {
-    std::iter::successors(Some(error), |error| (*error).source()).any(|error| {
-        #[cfg(feature = "hyper")]
-        if let Some(error) = error.downcast_ref::<hyper_util::client::legacy::Error>() {
-            return error.is_connect();
-        }
-        #[cfg(feature = "reqwest")]
-        if let Some(error) = error.downcast_ref::<reqwest::Error>() {
-            return error.is_connect();
-        }
+    let mut chain = std::iter::successors(Some(error), |error| (*error).source());
+    let failed = chain.any(|error| {
         let ours = error.downcast_ref::<crate::Error>();
         ours.is_some_and(|error| error.outcome() == Outcome::Failed)
-    })
+    });
+    failed || is_connect(error)
 }

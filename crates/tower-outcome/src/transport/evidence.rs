@@ -20,7 +20,7 @@ pub(super) fn is_refused(error: &(dyn Error + 'static), polled: bool) -> bool {
 
 /// Whether a connection could not be made. Names the cause, and is no proof by itself: a client
 /// that follows redirects says so of the second request.
-pub(super) fn is_connect(error: &(dyn Error + 'static)) -> bool {
+pub(crate) fn is_connect(error: &(dyn Error + 'static)) -> bool {
     chain(error).any(is_connect_error)
 }
 

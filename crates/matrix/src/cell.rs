@@ -1,0 +1,93 @@
+//! One row under one client.
+
+use std::io;
+
+use tower_outcome_testkit::{Observation, Told};
+
+use crate::{Client, Protocol, Row, Truth};
+
+/// What one client made of one row.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// The row's name.
+    pub row: &'static str,
+    /// The client's name.
+    pub client: &'static str,
+    /// What it believes, and what the server saw.
+    pub seen: Observation,
+    truth: Truth,
+    protocol: Protocol,
+}
+
+/// Makes the write of `client` meet the fault of `row`, and waits until everything that was under
+/// way is over.
+///
+/// # Errors
+///
+/// The operating system gives no port.
+pub async fn run(row: &Row, client: &Client) -> io::Result<Cell> {
+    let write = (client.make)(row.patience());
+    Ok(Cell {
+        row: row.name,
+        client: client.name,
+        seen: row.staging.run(row.name, &write).await?,
+        truth: row.truth,
+        protocol: client.protocol,
+    })
+}
+
+impl Cell {
+    /// The client was told that nothing happened, and it did, or could have.
+    #[must_use]
+    pub fn is_false_failed(&self) -> bool {
+        let could = matches!(self.truth, Truth::Answered | Truth::Headed | Truth::Open);
+        self.seen.told == Some(Told::Failed) && (could || self.seen.commits > 0)
+    }
+
+    /// The client was told that it was done, and it was not.
+    #[must_use]
+    pub fn is_false_done(&self) -> bool {
+        self.seen.told == Some(Told::Done) && self.seen.commits == 0
+    }
+
+    /// The write took effect more than once.
+    #[must_use]
+    pub fn is_double_commit(&self) -> bool {
+        self.seen.is_double_commit()
+    }
+
+    /// The client was told that nothing is known, and it could have been.
+    #[must_use]
+    pub fn is_needless_unknown(&self) -> bool {
+        let arrived = self.seen.requests > 0 || self.seen.commits > 0;
+        let knowable = match self.truth {
+            Truth::Answered | Truth::Proven => true,
+            Truth::Headed => self.protocol != Protocol::Grpc,
+            Truth::Raced => !arrived,
+            Truth::Open | Truth::Unknowable => false,
+        };
+        self.is_unknown() && knowable
+    }
+
+    /// The client was told that nothing is known, which is so.
+    #[must_use]
+    pub fn is_honest_unknown(&self) -> bool {
+        self.is_unknown() && !self.is_needless_unknown()
+    }
+
+    /// The client was told that nothing happened, which is so.
+    #[must_use]
+    pub fn is_proved_failed(&self) -> bool {
+        self.seen.told == Some(Told::Failed) && !self.is_false_failed()
+    }
+
+    /// What the client can know depends on who was faster.
+    #[must_use]
+    pub fn is_raced(&self) -> bool {
+        self.truth == Truth::Raced
+    }
+
+    fn is_unknown(&self) -> bool {
+        matches!(self.seen.told, Some(Told::Unknown) | None)
+    }
+}

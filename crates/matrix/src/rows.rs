@@ -1,0 +1,98 @@
+//! The faults.
+
+use tower_outcome_testkit::{End, Scenario, TlsFault};
+
+use crate::Protocol::{Grpc, Http1, Http2, Https};
+use crate::{Protocol, Row, Staging, Truth};
+
+mod http2;
+
+/// Every fault.
+#[must_use]
+pub fn rows() -> Vec<Row> {
+    let mut rows = vec![
+        any("the connect hangs", Staging::Hangs, Truth::Proven),
+        any(
+            "the host name does not resolve",
+            Staging::Nowhere,
+            Truth::Proven,
+        ),
+        any(
+            "FIN lies unseen in the idle connection",
+            Staging::IdleEnd(End::Close),
+            Truth::Raced,
+        ),
+        any(
+            "RST lies unseen in the idle connection",
+            Staging::IdleEnd(End::Reset),
+            Truth::Raced,
+        ),
+    ];
+    rows.extend(Scenario::all().into_iter().filter_map(scripted));
+    rows.extend(http2::rows());
+    rows.extend(handshakes());
+    rows
+}
+
+/// No request leaves before the handshake is over.
+fn handshakes() -> [Row; 4] {
+    let row = |name, fault| Row {
+        name,
+        protocols: &[Https],
+        staging: Staging::BrokenTls(fault),
+        truth: Truth::Proven,
+    };
+    [
+        row("closes after the ClientHello", TlsFault::Close),
+        row("answers the ClientHello with garbage", TlsFault::Garbage),
+        row("resets after the ClientHello", TlsFault::Reset),
+        row("is silent after the ClientHello", TlsFault::Silence),
+    ]
+}
+
+fn scripted(scenario: Scenario) -> Option<Row> {
+    Some(Row {
+        name: scenario.name(),
+        protocols: ALL,
+        truth: truth(scenario.name())?,
+        staging: Staging::Scripted(Box::new(scenario)),
+    })
+}
+
+fn any(name: &'static str, staging: Staging, truth: Truth) -> Row {
+    Row {
+        name,
+        protocols: ALL,
+        staging,
+        truth,
+    }
+}
+
+/// What can be known of each of the testkit's scenarios; `None` of servers that lie.
+fn truth(scenario: &str) -> Option<Truth> {
+    Some(match scenario {
+        // 307 says that nothing was done here (RFC 9110 section 15.4.8).
+        "commits, redirects by 307" | "commits, redirects by 307 into a refusal" => return None,
+        "refuses to connect"
+        | "redirects by 307"
+        | "reads the head, answers 413, then closes"
+        | "answers 400"
+        | "answers 422"
+        | "answers 429" => Truth::Proven,
+        "answers"
+        | "commits, answers 103, then 201"
+        | "commits, sends half a body, then closes"
+        | "commits, sends half a body, then is silent" => Truth::Headed,
+        "accepts, then closes"
+        | "accepts, then resets"
+        | "answers 503 before it has read, then closes" => Truth::Unknowable,
+        "half-closes, then reads"
+        | "half-closes, then commits"
+        | "closes the idle connection"
+        | "resets the idle connection"
+        | "answers 408 on the idle connection" => Truth::Raced,
+        _ => Truth::Open,
+    })
+}
+
+const ALL: &[Protocol] = &[Grpc, Http1, Http2];

@@ -1,0 +1,140 @@
+//! How a fault is staged.
+
+use std::io;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use tower_outcome_testkit::{
+    Billing, BrokenTls, End, Observation, Scenario, Step, TlsFault, Told, Unreachable, What,
+};
+
+use crate::Write;
+
+/// How a fault is staged.
+#[derive(Clone, Debug)]
+pub enum Staging {
+    /// A TLS handshake that goes wrong.
+    BrokenTls(TlsFault),
+    /// A connect that never ends.
+    Hangs,
+    /// The server ends an idle connection so that the end lies in the client's socket when the next
+    /// write is made, and no reactor has seen it yet.
+    IdleEnd(End),
+    /// A server that allows no stream at all.
+    NoStream,
+    /// A host name that does not resolve.
+    Nowhere,
+    /// A server that allows one stream, and ends the connection with this step while a second write
+    /// waits for its turn.
+    OneStream(Step),
+    /// A server with a script.
+    Scripted(Box<Scenario>),
+}
+
+impl Staging {
+    pub(crate) async fn run(&self, name: &'static str, write: &Write) -> io::Result<Observation> {
+        match self {
+            Self::Scripted(scenario) => scenario.run(&async |url| write(url).await).await,
+            Self::Hangs => {
+                let unreachable = Unreachable::start().await?;
+                let told = timeout(LIMIT, write(unreachable.url())).await.ok();
+                Ok(Observation::new(name, told, 0, 0))
+            }
+            Self::Nowhere => {
+                let told = timeout(LIMIT, write("http://billing.invalid".to_owned())).await;
+                Ok(Observation::new(name, told.ok(), 0, 0))
+            }
+            Self::BrokenTls(fault) => {
+                let broken = BrokenTls::start(*fault).await?;
+                let told = timeout(LIMIT, write(broken.url())).await.ok();
+                Ok(Observation::new(name, told, 0, 0))
+            }
+            Self::NoStream => {
+                let billing = Billing::start_without_keys().await?;
+                billing.allow_streams(0);
+                let told = timeout(LIMIT, write(billing.url())).await.ok();
+                Ok(seen(name, told, &billing, 0))
+            }
+            Self::OneStream(step) => {
+                let billing = Billing::start_without_keys().await?;
+                billing.allow_streams(1);
+                // Makes the connection and has its settings read.
+                write(billing.url()).await;
+                billing.script([step.clone(), step.clone()]);
+                let both = async { tokio::join!(write(billing.url()), write(billing.url())) };
+                let told = timeout(LIMIT, both).await.ok().map(|(_, second)| second);
+                Ok(seen(name, told, &billing, 2))
+            }
+            Self::IdleEnd(end) => Ok(idle_end(name, *end, write).await),
+        }
+    }
+}
+
+/// What came of the write after `before` others.
+fn seen(name: &'static str, told: Option<Told>, billing: &Billing, before: usize) -> Observation {
+    let commits = billing.commits().saturating_sub(before);
+    let requests = billing.received().len().saturating_sub(before);
+    Observation::new(name, told, commits, requests)
+}
+
+async fn idle_end(name: &'static str, end: End, write: &Write) -> Observation {
+    let server = Elsewhere::start(end);
+    let first = write(server.url.clone()).await;
+    // A reset may overtake the answer.
+    let before = usize::from(first == Told::Done || end == End::Reset);
+    // This thread sleeps, and with it the reactor of a runtime of one thread.
+    let _ = server.closed.recv();
+    let told = timeout(LIMIT, write(server.url.clone())).await.ok();
+    let (commits, requests) = server.stop();
+    Observation::new(name, told, commits - before, requests - before)
+}
+
+/// A server on a thread of its own.
+struct Elsewhere {
+    url: String,
+    closed: mpsc::Receiver<()>,
+    stop: oneshot::Sender<()>,
+    counts: mpsc::Receiver<(usize, usize)>,
+}
+
+impl Elsewhere {
+    fn start(end: End) -> Self {
+        let (urls, url) = mpsc::channel();
+        let (closing, closed) = mpsc::channel();
+        let (counting, counts) = mpsc::channel();
+        let (stop, stopped) = oneshot::channel();
+        thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            runtime?.block_on(async {
+                let billing = Billing::start_without_keys().await?;
+                billing.script([Step::AnswerThen(end)]);
+                let _ = urls.send(billing.url());
+                billing
+                    .wait_for(|event| matches!(event.what, What::Closed | What::Reset))
+                    .await;
+                let _ = closing.send(());
+                let _ = stopped.await;
+                let _ = counting.send((billing.commits(), billing.received().len()));
+                io::Result::Ok(())
+            })
+        });
+        Self {
+            url: url.recv().unwrap_or_default(),
+            closed,
+            stop,
+            counts,
+        }
+    }
+
+    fn stop(self) -> (usize, usize) {
+        let _ = self.stop.send(());
+        self.counts.recv().unwrap_or_default()
+    }
+}
+
+const LIMIT: Duration = Duration::from_secs(30);
