@@ -8,7 +8,7 @@ use tower::retry::RetryLayer;
 use tower::{Service as _, ServiceBuilder, ServiceExt as _};
 use tower_outcome::transport::Wire;
 use tower_outcome::{
-    Client, Code, Context, DeadlineLayer, Gate, KeyLayer, KeyedRetry, Outcome, OutcomeLayer,
+    Call, Client, Code, Context, DeadlineLayer, Gate, KeyLayer, KeyedRetry, Outcome, OutcomeLayer,
     Profile, RequestExt as _, Seen, ShieldLayer, Stack,
 };
 use tower_outcome_testkit::{Billing, Refusing, Reply, Step};
@@ -47,8 +47,9 @@ async fn law_1_a_second_attempt_never_leaves_once_its_call_failed() {
 #[tokio::test]
 async fn law_1_the_wait_between_two_attempts_ends_with_the_call() {
     let stack = Stack::new()
-        .with_deadline(DEADLINE)
-        .with_profile(Profile::idempotency_key());
+        .with_deadline(Duration::from_hours(1))
+        .with_profile(Profile::idempotency_key())
+        .with_retry(KeyedRetry::new(3).with_total_time(Duration::from_hours(1)));
     for (client, stack) in over_each(&stack) {
         let billing = Billing::start().await.unwrap();
         let busy = Reply::new(503).with_header("retry-after", "300");
@@ -56,7 +57,10 @@ async fn law_1_the_wait_between_two_attempts_ends_with_the_call() {
         let context = Context::new(&intent(), 0, Gate::new());
 
         let send = context.clone().scope(stack.send(write(&billing.url())));
-        assert_eq!(send.await.code(), Code::TimeoutAfterSend, "{client}");
+        tokio::select! {
+            _ = send => unreachable!("{client} waits for five minutes"),
+            () = in_its_wait(&context) => {}
+        }
         let write = &context.writes()[0];
         let settled = tokio::time::timeout(Duration::from_secs(20), write.settled());
         let settled = settled
@@ -69,21 +73,52 @@ async fn law_1_the_wait_between_two_attempts_ends_with_the_call() {
 
 #[tokio::test]
 async fn law_1_a_call_that_fails_in_its_wait_says_failed_and_stays_at_home() {
-    for (client, stack) in over_each(
-        &Stack::new()
-            .with_deadline(DEADLINE)
+    for which in 0..2 {
+        let stack = Stack::new()
+            .with_deadline(Duration::from_hours(1))
             .with_profile(Profile::idempotency_key())
-            .with_retry(KeyedRetry::new(1000).with_first_delay(Duration::from_secs(5))),
-    ) {
+            .with_retry(KeyedRetry::new(1000).with_first_delay(Duration::from_secs(5)));
+        let (client, service) = over_each(&stack).into_iter().nth(which).unwrap();
         let refusing = Refusing::start().unwrap();
-        let verdict = stack
-            .send(write(&refusing.url()).with_intent(intent()))
-            .await;
-        assert_eq!(verdict.code(), Code::TimeoutBeforeSend, "{client}");
+        let context = Context::new(&intent(), 0, Gate::new());
+        let send = context.clone().scope(service.send(write(&refusing.url())));
+        let draining = async {
+            in_its_wait(&context).await;
+            stack.drain(Duration::ZERO).await
+        };
+        let (verdict, _) = tokio::join!(send, draining);
+        assert_eq!(verdict.code(), Code::ShuttingDown, "{client}");
         let billing = refusing.open().unwrap();
-        let verdict = stack.send(write(&billing.url())).await;
-        assert_eq!(verdict.code(), Code::Done, "{client}");
+        assert_eq!(
+            context.writes()[0].settled().await.outcome(),
+            Outcome::Failed
+        );
+        assert_eq!(billing.timeline(), [], "{client}");
+    }
+}
+
+#[tokio::test]
+async fn law_1_no_wait_is_begun_that_the_deadline_would_end() {
+    let stack = Stack::new()
+        .with_deadline(Duration::from_mins(1))
+        .with_profile(Profile::idempotency_key());
+    for (client, stack) in over_each(&stack) {
+        let billing = Billing::start().await.unwrap();
+        let busy = Reply::new(503).with_header("retry-after", "60");
+        billing.script([Step::AnswerWith(busy)]);
+        let send = stack.send(write(&billing.url()).with_intent(intent()));
+        let verdict = tokio::time::timeout(Duration::from_secs(20), send).await;
+        let verdict = verdict.expect("told before the minute is over");
+        assert_eq!(verdict.code(), Code::ServerError, "{client}");
         assert_eq!(billing.received().len(), 1, "{client}");
+    }
+}
+
+/// Until the only write of `context` waits for its second attempt.
+async fn in_its_wait(context: &Context) {
+    let waits = |call: &Call| call.last_decision().is_some_and(|it| it.wait.is_some());
+    while !context.writes().first().is_some_and(waits) {
+        tokio::task::yield_now().await;
     }
 }
 

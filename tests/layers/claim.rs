@@ -4,16 +4,23 @@ use std::sync::Arc;
 
 use tokio_test::{assert_pending, task};
 use tower::{Service as _, ServiceBuilder, ServiceExt as _};
-use tower_outcome::{ClaimLayer, Code, MemoryLedger, OutcomeLayer};
-use tower_outcome_core::ledger::{EntryKey, Ledger, State};
+use tower_outcome::{ClaimLayer, Code, MemoryLedger, OutcomeLayer, Profile};
+use tower_outcome_core::ledger::{Answer, Entry, EntryKey, Event, Ledger, LedgerFuture, State};
 use tower_test::mock;
 
 use crate::support::{Mock, intended, intent, left, paid, queued, write};
 
 fn over(ledger: impl Ledger) -> (impl Fn() -> Client, crate::support::Server) {
+    over_provider(ledger, Profile::generic())
+}
+
+fn over_provider(
+    ledger: impl Ledger,
+    profile: Profile,
+) -> (impl Fn() -> Client, crate::support::Server) {
     let (service, server) = mock::pair();
     let layers = ServiceBuilder::new()
-        .layer(OutcomeLayer::new())
+        .layer(OutcomeLayer::new().with_profile(profile))
         .layer(ClaimLayer::new(ledger));
     let client = layers.service::<Mock>(service);
     (move || client.clone(), server)
@@ -89,4 +96,43 @@ async fn a_write_without_an_intent_asks_no_ledger() {
     left(&mut server).await.1.send_response(paid());
     let Ok(verdict) = sent.await;
     assert_eq!(verdict.reply().unwrap().body().bytes().unwrap(), "paid");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_may_forget_claims_only_what_the_provider_stops_from_happening_twice() {
+    let ledger = Arc::new(Forgetful(MemoryLedger::default()));
+    for profile in [Profile::generic(), Profile::idempotency_key().without_key()] {
+        let (client, mut server) = over_provider(Arc::clone(&ledger), profile);
+        let Ok(verdict) = client().oneshot(intended()).await;
+        assert_eq!(verdict.code(), Code::StoreUnavailable);
+        let shown = format!("{verdict:?}");
+        assert!(shown.contains("honours keys"), "{shown}");
+        assert_pending!(server.poll_request());
+        assert_eq!(ledger.read(&EntryKey::of(&intent())).await.unwrap(), None);
+    }
+
+    let (client, mut server) = over_provider(ledger, Profile::idempotency_key());
+    let mut sent = task::spawn(client().oneshot(intended()));
+    assert_pending!(sent.poll());
+    assert!(server.poll_request().is_ready());
+}
+
+struct Forgetful(MemoryLedger);
+
+impl Ledger for Forgetful {
+    fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
+        self.0.apply(key, event)
+    }
+
+    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
+        self.0.read(key)
+    }
+
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+        self.0.unresolved(limit)
+    }
+
+    fn may_lose_writes(&self) -> bool {
+        true
+    }
 }

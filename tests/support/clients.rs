@@ -14,6 +14,22 @@ pub(crate) fn over_each(stack: &Stack) -> [(&'static str, OutcomeClient); 2] {
     ]
 }
 
+/// `stack` over each real client that speaks HTTP/2, with its name for failed assertions.
+#[allow(dead_code, reason = "not every test speaks it")]
+pub(crate) fn over_each_http2(stack: &Stack) -> [(&'static str, OutcomeClient); 2] {
+    let hyper = Client::builder(TokioExecutor::new())
+        .http2_only(true)
+        .build_http();
+    let reqwest = reqwest::Client::builder().http2_prior_knowledge();
+    [
+        ("hyper, h2", stack.over(hyper).boxed()),
+        (
+            "reqwest, h2",
+            stack.over(reqwest.for_writes().build().unwrap()).boxed(),
+        ),
+    ]
+}
+
 pub(crate) fn hyper() -> Client<HttpConnector, OutcomeBody> {
     Client::builder(TokioExecutor::new()).build_http()
 }

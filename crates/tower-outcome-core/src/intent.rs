@@ -177,6 +177,12 @@ impl Intent {
         self.inner.occurrence
     }
 
+    /// Whether the caller chose the key, so that it may stand for something else altogether.
+    #[must_use]
+    pub fn is_explicit(&self) -> bool {
+        !matches!(self.inner.origin, Origin::Arguments { .. })
+    }
+
     /// The version of the rules by which the key was derived, for the record of the call. Empty
     /// without rules or version, and for keys that the caller chose.
     #[must_use]

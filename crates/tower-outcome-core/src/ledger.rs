@@ -68,6 +68,20 @@ pub trait Ledger: Send + Sync + 'static {
     ///
     /// [`LedgerError`] where the store cannot be asked.
     fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>>;
+
+    /// Whether the store may forget what it has acknowledged, after a crash or a failover.
+    ///
+    /// Such a store keeps [`Entry::generation`] at 0: a number that came back after it was moved
+    /// would give an earlier wire key to a later attempt.
+    fn may_lose_writes(&self) -> bool {
+        false
+    }
+
+    /// Whether only writes may be claimed whose provider honours keys, so that the provider stops a
+    /// repeat which the store let through.
+    fn needs_honoured_keys(&self) -> bool {
+        self.may_lose_writes()
+    }
 }
 
 /// What a [`Ledger`] returns.
@@ -84,5 +98,13 @@ impl<L: Ledger + ?Sized> Ledger for std::sync::Arc<L> {
 
     fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
         (**self).unresolved(limit)
+    }
+
+    fn may_lose_writes(&self) -> bool {
+        (**self).may_lose_writes()
+    }
+
+    fn needs_honoured_keys(&self) -> bool {
+        (**self).needs_honoured_keys()
     }
 }

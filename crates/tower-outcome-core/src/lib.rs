@@ -13,25 +13,42 @@
 
 #![warn(clippy::unwrap_used)]
 
+#[cfg(feature = "full")]
 pub mod canonical;
+#[cfg(feature = "full")]
 pub mod code;
+#[cfg(feature = "full")]
 pub mod envelope;
+#[cfg(feature = "full")]
 pub mod error;
+#[cfg(feature = "full")]
 pub mod fingerprint;
 pub mod gate;
+#[cfg(feature = "full")]
 pub mod intent;
+#[cfg(feature = "full")]
 pub mod key;
+#[cfg(feature = "full")]
 pub mod ledger;
+#[cfg(feature = "full")]
 pub mod outcome;
 
+#[cfg(feature = "full")]
 pub use code::{Code, Conclusion, Landing, Level, Retry};
+#[cfg(feature = "full")]
 pub use envelope::Envelope;
+#[cfg(feature = "full")]
 pub use error::Error;
+#[cfg(feature = "full")]
 pub use fingerprint::Fingerprint;
 pub use gate::{Gate, Pass, Sealed, Seen};
+#[cfg(feature = "full")]
 pub use intent::{Intent, IntentRules, rule};
+#[cfg(feature = "full")]
 pub use key::{IdempotencyKey, KeyFormat, KeyStyle, WireKey};
+#[cfg(feature = "full")]
 pub use ledger::{Ledger, MemoryLedger};
+#[cfg(feature = "full")]
 pub use outcome::Outcome;
 
 /// An error of any kind, as tower's own layers hand them on.

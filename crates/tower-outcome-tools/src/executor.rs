@@ -1,10 +1,18 @@
 //! Runs tool calls so that each ends in one of five words, and none is done twice.
 //!
 //! A call is looked up, its arguments are checked, its key is derived; an identical call in flight
-//! is joined, and one that has ended is answered from the ledger. Only then it waits for a permit,
-//! claims its row and runs the handler, in a task that the caller's drop does not reach. When the
-//! handler ends or time runs out, the call's gate is sealed first and the word is chosen then, from
-//! the evidence of all writes that the handler made.
+//! is joined, and one that has ended is answered from the ledger. Only then it waits for its
+//! [lanes](crate::lanes) and a permit, claims its row and runs the handler, in a task that the
+//! caller's drop does not reach. When the handler ends or time runs out, the call's gate is sealed
+//! first and the word is chosen then, from the evidence of all writes that the handler made.
+//!
+//! - Waiting is unsent and holds no claim: a deadline, a drop or a shutdown meanwhile is `failed`.
+//! - While a call is in doubt, what is much like it is [held back](crate::NearMisses).
+//! - A call that a handler makes through an executor is a part of the outer one: its end is evidence
+//!   for the outer word, it has the outer one's lanes and permit, and inside the very same call of
+//!   another executor it needs no claim of its own.
+//! - [`Executor::drain`] ends a process; the next one asks its ledger nothing before its first call,
+//!   and sends nothing by itself.
 //!
 //! Give the handlers clients that ask for the call's context, so that a write which lost it on the
 //! way is refused instead of being sent without a key ([`Stack::requiring_context`]).
@@ -28,7 +36,6 @@
 //!
 //! [`Stack::requiring_context`]: tower_outcome::Stack::requiring_context
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
@@ -37,25 +44,35 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use futures_util::future::join_all;
 use tower_outcome::Context;
-use tower_outcome_core::ledger::{Entry, EntryKey, Ledger, Owner};
+use tower_outcome_core::ledger::{Entry, EntryKey};
 use tower_outcome_core::{Code, Conclusion, Envelope, Error, Intent};
 use tower_service::Service;
 
-use crate::tool::{Kind, Tool};
+use crate::progress::Sink;
+use crate::tool::{Kind, NearMisses, Redaction, Tool};
 use crate::tool_call::ToolCall;
 
 mod admission;
+mod config;
 mod doubts;
 mod fold;
 mod nested;
+pub(crate) mod permits;
+mod queue;
 mod read;
 mod replay;
+mod room;
 mod row;
 mod settling;
+mod shutdown;
+mod stacked;
+mod status;
 mod task;
 mod twins;
+
+use config::Config;
 
 /// Runs tool calls. Cloning shares tools, permits and what is in flight.
 ///
@@ -66,86 +83,17 @@ pub struct Executor {
     state: Arc<State>,
 }
 
-#[derive(Clone)]
-struct Config {
-    tools: HashMap<Box<str>, Arc<Tool>>,
-    ledger: Arc<dyn Ledger>,
-    owner: Owner,
-    permits: Option<Arc<Semaphore>>,
-    deadline: Duration,
-    lease: Duration,
-    patience: Duration,
-}
-
 /// What runs in this process.
 #[derive(Default)]
 struct State {
     doubts: doubts::Doubts,
-    nested: nested::Nests,
+    queue: queue::Queue,
+    recent: status::Recent,
+    running: Arc<shutdown::Running>,
     twins: twins::Twins,
 }
 
 impl Executor {
-    /// Claims calls in `ledger`, as a new owner: a deadline of 30 seconds, a lease of 90, up to 5
-    /// seconds of waiting for an identical call, any number of calls at once, no tools.
-    #[must_use]
-    pub fn new(ledger: impl Ledger) -> Self {
-        Self {
-            config: Config {
-                tools: HashMap::new(),
-                ledger: Arc::new(ledger),
-                owner: Owner::random(),
-                permits: None,
-                deadline: Duration::from_secs(30),
-                lease: Duration::from_secs(90),
-                patience: Duration::from_secs(5),
-            },
-            state: Arc::default(),
-        }
-    }
-
-    /// Adds a tool. One of the same name is replaced.
-    #[must_use]
-    pub fn with_tool(mut self, tool: Tool) -> Self {
-        self.config.tools.insert(tool.name().into(), Arc::new(tool));
-        self
-    }
-
-    /// Gives each call `limit` to end, waiting for a permit included.
-    ///
-    /// A call in doubt may take twice [`GRACE`] and one answer of the ledger more.
-    #[must_use]
-    pub const fn with_deadline(mut self, limit: Duration) -> Self {
-        self.config.deadline = limit;
-        self
-    }
-
-    /// Runs at most `n` writing calls at once. A call keeps its permit until nothing of it is under
-    /// way any more, also after its caller was answered or has left. A call that a handler makes
-    /// through the same executor needs none.
-    #[must_use]
-    pub fn with_concurrency(mut self, n: usize) -> Self {
-        self.config.permits = Some(Arc::new(Semaphore::new(n.min(Semaphore::MAX_PERMITS))));
-        self
-    }
-
-    /// Claims for `lease`, anew with each write; also how long late answers are waited for.
-    ///
-    /// Make it longer than the deadline and the clients' hard limit together.
-    #[must_use]
-    pub const fn with_lease(mut self, lease: Duration) -> Self {
-        self.config.lease = lease;
-        self
-    }
-
-    /// Waits up to `patience` for an identical call in flight; then the call is `skipped`. At most a
-    /// year.
-    #[must_use]
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.config.patience = patience.min(LONGEST_WAIT);
-        self
-    }
-
     /// Runs a call to its end.
     ///
     /// Dropping the future ends a call of which nothing has left; nothing of it will. A call of
@@ -155,42 +103,49 @@ impl Executor {
         envelope
     }
 
-    /// What became of a call, from the ledger alone. Sends nothing and claims nothing.
-    pub async fn status(&self, call: &ToolCall) -> Envelope {
-        let intent = match self.look_up(call) {
-            Ok((tool, _)) if tool.kind() == Kind::Read => {
-                return invalid(&Error::invalid("tool", "only reads, and leaves no record"));
-            }
-            Ok((_, intent)) => intent,
-            Err(error) => return invalid(&error),
-        };
-        let key = EntryKey::of(&intent);
-        let envelope = match self.read(&key).await {
-            Ok(entry) => replay::status(entry.as_ref(), intent.fingerprint()),
-            Err(refused) => refused,
-        };
-        envelope.with_key(intent.key())
+    /// Runs calls side by side, each to its end: one envelope for each, in the order of the calls.
+    ///
+    /// No call ends because another one does. Identical ones are done once; caps and lanes hold, and
+    /// the order in which calls of one lane get there is not promised. Dropping the future is
+    /// dropping that of each call.
+    pub async fn run_all(&self, calls: Vec<ToolCall>) -> Vec<Envelope> {
+        join_all(calls.into_iter().map(|call| self.run(call))).await
     }
 
-    fn start(&self, call: ToolCall) -> ResponseFuture {
+    fn start(&self, mut call: ToolCall) -> ResponseFuture {
         let (tool, intent) = match self.look_up(&call) {
             Ok(found) => found,
             Err(error) => return ResponseFuture::ready(invalid(&error)),
         };
+        if self.state.running.is_draining() {
+            return ResponseFuture::ready(narrow(Code::ShuttingDown));
+        }
         let deadline = tool.deadline().unwrap_or(self.config.deadline);
-        let deadline = deadline.min(LONGEST_WAIT);
+        let progress = call.take_progress();
+        let near_misses = call.near_misses().unwrap_or(tool.near_misses());
         let run = Run {
             executor: self.clone(),
+            redaction: tool.redaction(call.arguments()),
             tool,
             intent,
             arguments: call.into_arguments(),
-            deadline,
+            deadline: deadline.min(LONGEST_WAIT),
+            near_misses,
+            progress,
             outer: Context::current(),
             nested: None,
         };
         match run.tool.kind() {
             Kind::Read => ResponseFuture::new(read::run(run)),
-            Kind::Opaque | Kind::Write => ResponseFuture::new(task::shielded(run)),
+            Kind::Status => ResponseFuture::new(status::run(run)),
+            Kind::Opaque | Kind::Write => match stacked::place(&run) {
+                stacked::Place::Inside(place) => ResponseFuture::new(stacked::run(run, place)),
+                stacked::Place::Nowhere => {
+                    let envelope = Envelope::new(Code::AlreadyInProgress);
+                    ResponseFuture::ready(envelope.with_key(run.intent.key()))
+                }
+                stacked::Place::OfItsOwn => ResponseFuture::new(task::shielded(run)),
+            },
         }
     }
 
@@ -209,6 +164,7 @@ impl Executor {
     fn look_up(&self, call: &ToolCall) -> Result<(Arc<Tool>, Intent), Error> {
         let tool = self.config.tools.get(call.tool());
         let tool = tool.ok_or_else(|| Error::invalid("tool", "there is no tool of this name"))?;
+        tool.check(call.arguments())?;
         Ok((Arc::clone(tool), call.intent(tool.rules())?))
     }
 }
@@ -281,9 +237,12 @@ struct Run {
     intent: Intent,
     arguments: serde_json::Value,
     deadline: Duration,
+    near_misses: NearMisses,
+    progress: Option<Sink>,
+    redaction: Redaction,
     /// The call whose handler makes this one.
     outer: Option<Context>,
-    /// The same, where that call runs under this executor.
+    /// The same, where an executor runs that call.
     nested: Option<nested::Nested>,
 }
 

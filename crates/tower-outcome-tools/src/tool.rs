@@ -2,6 +2,7 @@
 //!
 //! | made by | promises | counts as sent |
 //! |---|---|---|
+//! | [`Tool::outcome_status`] | to tell what became of a call | never |
 //! | [`Tool::read`] | that it changes nothing; a write inside is refused | never |
 //! | [`Tool::write`] | that all its writes go through clients of this library | once one of them leaves |
 //! | [`Tool::opaque_write`] | nothing | from its start, unless it returns [`NothingSent`] |
@@ -28,8 +29,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tower_outcome_core::rule::exact;
 use tower_outcome_core::{BoxError, IntentRules};
+
+use crate::executor::permits::Permits;
+use crate::lanes::Lane;
+
+mod near_misses;
+mod redaction;
+#[cfg(feature = "schema")]
+mod schema;
+mod settings;
+
+pub use near_misses::NearMisses;
+pub(crate) use redaction::Redaction;
 
 /// A tool that an [`Executor`](crate::Executor) can run. Cheap to clone.
 ///
@@ -42,6 +54,12 @@ pub struct Tool {
     rules: IntentRules,
     single_write: bool,
     deadline: Option<Duration>,
+    permits: Option<Arc<Permits>>,
+    lanes: Option<Arc<LaneFunction>>,
+    near_misses: NearMisses,
+    redacted: Vec<Box<str>>,
+    #[cfg(feature = "schema")]
+    schema: Option<Arc<schema::Schema>>,
 }
 
 /// What a tool promises.
@@ -49,9 +67,11 @@ pub struct Tool {
 pub(crate) enum Kind {
     Opaque,
     Read,
+    Status,
     Write,
 }
 
+type LaneFunction = dyn Fn(&str, &Value) -> Arc<[Lane]> + Send + Sync;
 type Handler = dyn Fn(Value) -> HandlerFuture + Send + Sync;
 type HandlerFuture = Pin<Box<dyn Future<Output = Result<Value, BoxError>> + Send>>;
 
@@ -93,6 +113,18 @@ impl Tool {
         Self::new(name.into(), Kind::Opaque, handler)
     }
 
+    /// The tool `outcome_status`: tells what became of an earlier call, and changes nothing.
+    ///
+    /// It takes either the `key` that the earlier call's result shows, or that call's `tool` and
+    /// `arguments`, and is answered with the envelope that the same call would get now. By key it
+    /// knows recent calls of this process, and what the ledger lists as being in doubt; by
+    /// arguments every call of its scope. [`Executor::status`](crate::Executor::status) is the same
+    /// for the host.
+    #[must_use]
+    pub fn outcome_status() -> Self {
+        Self::new(STATUS.into(), Kind::Status, |_| async { Ok(Value::Null) })
+    }
+
     fn new<H, F>(name: Box<str>, kind: Kind, handler: H) -> Self
     where
         H: Fn(Value) -> F + Send + Sync + 'static,
@@ -105,75 +137,19 @@ impl Tool {
             handler: Arc::new(move |arguments| Box::pin(handler(arguments))),
             single_write: false,
             deadline: None,
+            permits: None,
+            lanes: None,
+            near_misses: NearMisses::default(),
+            redacted: Vec::new(),
+            #[cfg(feature = "schema")]
+            schema: None,
         }
-    }
-
-    /// Derives keys by `rules`, which have to be for a tool of the same name.
-    #[must_use]
-    pub fn with_rules(mut self, rules: IntentRules) -> Self {
-        self.rules = rules;
-        self
-    }
-
-    /// The member at `pointer` is part of the key. See [`IntentRules::key`].
-    #[must_use]
-    pub fn key(mut self, pointer: &str) -> Self {
-        self.rules = self.rules.key(pointer, exact());
-        self
-    }
-
-    /// The member at `pointer` has to be equal when the key is met again. See
-    /// [`IntentRules::matches`].
-    #[must_use]
-    pub fn matches(mut self, pointer: &str) -> Self {
-        self.rules = self.rules.matches(pointer, exact());
-        self
-    }
-
-    /// The member at `pointer` does not count. See [`IntentRules::ignore`].
-    #[must_use]
-    pub fn ignore(mut self, pointer: &str) -> Self {
-        self.rules = self.rules.ignore(pointer);
-        self
-    }
-
-    /// Gives each call of this tool `limit` to end, instead of the executor's deadline.
-    #[must_use]
-    pub const fn with_deadline(mut self, limit: Duration) -> Self {
-        self.deadline = Some(limit);
-        self
-    }
-
-    /// Promises that a call makes one write and no more.
-    ///
-    /// A handler that gave up on a late answer may have had a second write to make, so that the
-    /// late answer alone does not prove that the call was done. With this promise it does.
-    #[must_use]
-    pub const fn with_single_write(mut self) -> Self {
-        self.single_write = true;
-        self
     }
 
     /// The name that calls have to use.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    pub(crate) const fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    pub(crate) const fn rules(&self) -> &IntentRules {
-        &self.rules
-    }
-
-    pub(crate) const fn is_single_write(&self) -> bool {
-        self.single_write
-    }
-
-    pub(crate) const fn deadline(&self) -> Option<Duration> {
-        self.deadline
     }
 
     /// Runs the handler. All of it is in the future, so that a panic is as well.
@@ -230,3 +206,5 @@ impl fmt::Display for NothingSent {
 }
 
 impl std::error::Error for NothingSent {}
+
+const STATUS: &str = "outcome_status";

@@ -1,9 +1,13 @@
 //! What a model asked for.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 use tower_outcome_core::{Error, Intent, IntentRules};
+
+use crate::progress::{Progress, Sink};
+use crate::tool::NearMisses;
 
 /// One call of a tool. `Debug` shows no arguments.
 ///
@@ -16,6 +20,8 @@ pub struct ToolCall {
     /// The text of the arguments, which shows what a value has lost.
     text: Option<Box<str>>,
     occurrence: u32,
+    near_misses: Option<NearMisses>,
+    progress: Option<Sink>,
 }
 
 impl ToolCall {
@@ -28,6 +34,8 @@ impl ToolCall {
             arguments,
             text: None,
             occurrence: 0,
+            near_misses: None,
+            progress: None,
         }
     }
 
@@ -57,6 +65,22 @@ impl ToolCall {
         self
     }
 
+    /// Makes this call though one like it is unresolved: set by the host or a person who knows that
+    /// the two differ, never by a model. See [`NearMisses`].
+    #[must_use]
+    pub const fn with_near_misses(mut self, near_misses: NearMisses) -> Self {
+        self.near_misses = Some(near_misses);
+        self
+    }
+
+    /// Tells `report` how far the call has come. It runs inside the call: let it hand on what it
+    /// gets and return. See [`progress`](crate::progress).
+    #[must_use]
+    pub fn with_progress(mut self, report: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(report));
+        self
+    }
+
     /// The tool's name.
     #[must_use]
     pub fn tool(&self) -> &str {
@@ -75,6 +99,18 @@ impl ToolCall {
             return Err(Error::invalid("tool", "its rules are for another tool"));
         }
         Ok(intent.with_occurrence(self.occurrence))
+    }
+
+    pub(crate) const fn arguments(&self) -> &Value {
+        &self.arguments
+    }
+
+    pub(crate) const fn near_misses(&self) -> Option<NearMisses> {
+        self.near_misses
+    }
+
+    pub(crate) fn take_progress(&mut self) -> Option<Sink> {
+        self.progress.take()
     }
 
     pub(crate) fn into_arguments(self) -> Value {

@@ -10,21 +10,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::task::AtomicWaker;
 use http::{Method, Request};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tower_outcome_core::ledger::Grant;
 use tower_outcome_core::{Code, Conclusion, Gate, IdempotencyKey, Intent, Outcome, Sealed, Seen};
 
 use crate::context::Context;
 use crate::profile::{Profile, Target};
-use crate::transport::Pushback;
+use crate::retry::Decision;
 use crate::{Error, OutcomeBody, Watch};
 
 mod attempt;
 mod ending;
 mod key;
+mod pace;
+mod reads;
 
-pub(crate) use attempt::{Attempt, Probe};
+pub(crate) use attempt::{Attempt, Ending, Probe};
 pub(crate) use ending::End;
 pub(crate) use key::CallKey;
+pub(crate) use reads::{is_marked, reads};
 
 /// The record of one write. Cloning shares it.
 #[derive(Clone)]
@@ -50,7 +54,11 @@ struct Record {
 struct Progress {
     attempts: Vec<Arc<Attempt>>,
     asks_ledger: bool,
+    deadline: Option<Instant>,
+    decision: Option<Decision>,
     end: Option<End>,
+    /// When something was first sent under the key.
+    first_sent: Option<Instant>,
     grant: Option<Grant>,
     /// An earlier call made the same write, and it may have left.
     inherits_doubt: bool,
@@ -87,8 +95,8 @@ impl Call {
             return Ok(Some(call.clone()));
         }
         let profile = profile().at(&Target::of(request));
-        // A POST that reads keeps its record: transports send nothing without one.
-        if is_read(request.method()) && profile.reads(request.method()) {
+        if profile.reads(request.method()) {
+            reads::mark(request);
             return Ok(None);
         }
         let context = Context::current();
@@ -132,7 +140,7 @@ impl Call {
     /// As [`of`](Self::of).
     pub(crate) fn find(request: &mut Request<OutcomeBody>) -> Result<Option<Self>, Error> {
         match request.extensions().get::<Self>() {
-            None if is_read(request.method()) => Ok(None),
+            None if reads(request) => Ok(None),
             _ => Self::of(request, Arc::default),
         }
     }
@@ -164,7 +172,11 @@ impl Call {
     /// How the last attempt ended by itself.
     #[must_use]
     pub fn last(&self) -> Option<Code> {
-        self.progress().attempts.last()?.code()
+        self.last_ending().map(|ending| ending.code)
+    }
+
+    pub(crate) fn last_ending(&self) -> Option<Ending> {
+        self.progress().attempts.last()?.ending()
     }
 
     /// Whether the last attempt got an answer.
@@ -261,6 +273,7 @@ impl Call {
         match passed {
             Some(Ok(pass)) => {
                 let attempt = Attempt::new(pass);
+                progress.first_sent.get_or_insert_with(Instant::now);
                 progress.attempts.push(Arc::clone(&attempt));
                 Ok(attempt)
             }
@@ -302,20 +315,10 @@ impl Call {
         self.progress().delivery == Delivery::Streaming
     }
 
-    /// What the provider asks of further attempts.
-    pub(crate) fn pushback(&self) -> Option<Pushback> {
-        self.progress().attempts.last()?.pushback()
-    }
-
     /// Whether the write may have left and nobody knows what became of it.
     pub(crate) fn is_unresolved(&self) -> bool {
         let open = |it: Conclusion| matches!(it.outcome(), Outcome::Unknown | Outcome::Skipped);
         self.look() != Seen::Never && self.conclusion().is_none_or(open)
-    }
-
-    /// Takes over the doubt about an earlier call that made the same write.
-    pub(crate) fn inherit_doubt(&self) {
-        self.progress().inherits_doubt = true;
     }
 
     /// Whether an attempt before the last one, or an earlier call, may have left.
@@ -350,14 +353,6 @@ impl fmt::Debug for Call {
             .field("attempts", &self.attempts())
             .finish_non_exhaustive()
     }
-}
-
-/// Methods that change nothing (RFC 9110 section 9.2.1).
-pub(crate) fn is_read(method: &Method) -> bool {
-    matches!(
-        *method,
-        Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE
-    )
 }
 
 fn any_left(attempts: &[Arc<Attempt>]) -> bool {

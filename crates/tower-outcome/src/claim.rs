@@ -175,7 +175,10 @@ where
         let Some(call) = call else {
             return ResponseFuture::passed(self.inner.call(request));
         };
-        let claims = call.intent().is_some() && self.config.ledger.is_some();
+        // A write that is all its tool call does has that call's claim, and would wait for it.
+        let claimed = |key| call.context().is_some_and(|it| it.answers_for(key));
+        let claims = call.intent().is_some_and(|intent| !claimed(intent.key()));
+        let claims = claims && self.config.ledger.is_some();
         let records = call.context().is_some_and(|it| it.recorder().is_some());
         if !claims && !records {
             return ResponseFuture::passed(self.inner.call(request));

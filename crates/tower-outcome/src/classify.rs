@@ -38,7 +38,7 @@ mod resend;
 mod view;
 mod word;
 
-pub(crate) use bridge::write;
+pub(crate) use bridge::{lost, write};
 pub use grpc::GrpcStatus;
 pub(crate) use view::View;
 

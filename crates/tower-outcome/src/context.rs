@@ -23,7 +23,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use http::Request;
+use http::{Extensions, Request};
 use tokio::task::futures::TaskLocalFuture;
 use tower_outcome_core::ledger::{LedgerFuture, WriteRecord};
 use tower_outcome_core::{Code, Gate, IdempotencyKey, Intent, Outcome, Seen};
@@ -48,6 +48,8 @@ struct Shared {
     generation: u32,
     reads_only: bool,
     recorder: Option<Arc<dyn Recorder>>,
+    outer: Option<Context>,
+    extensions: Extensions,
     writes: Mutex<Vec<Write>>,
 }
 
@@ -75,6 +77,8 @@ impl Context {
                 generation,
                 reads_only: false,
                 recorder: None,
+                outer: None,
+                extensions: Extensions::new(),
                 writes: Mutex::default(),
             }),
             label: None,
@@ -88,9 +92,29 @@ impl Context {
     /// If the context has been shared already.
     #[must_use]
     pub fn with_recorder(mut self, recorder: Arc<dyn Recorder>) -> Self {
-        let shared =
-            Arc::get_mut(&mut self.shared).expect("a context is set up before it is shared");
-        shared.recorder = Some(recorder);
+        self.unshared().recorder = Some(recorder);
+        self
+    }
+
+    /// Makes the call one that the handler of `outer` makes.
+    ///
+    /// # Panics
+    ///
+    /// If the context has been shared already.
+    #[must_use]
+    pub fn with_outer(mut self, outer: Self) -> Self {
+        self.unshared().outer = Some(outer);
+        self
+    }
+
+    /// Has `value` travel with the context, one of each type.
+    ///
+    /// # Panics
+    ///
+    /// If the context has been shared already.
+    #[must_use]
+    pub fn with_extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.unshared().extensions.insert(value);
         self
     }
 
@@ -101,9 +125,7 @@ impl Context {
     /// If the context has been shared already.
     #[must_use]
     pub fn reads_only(mut self) -> Self {
-        let shared =
-            Arc::get_mut(&mut self.shared).expect("a context is set up before it is shared");
-        shared.reads_only = true;
+        self.unshared().reads_only = true;
         self
     }
 
@@ -151,16 +173,35 @@ impl Context {
             .collect()
     }
 
+    /// Takes writes down before they may leave, if anybody does.
+    #[must_use]
+    pub fn recorder(&self) -> Option<&Arc<dyn Recorder>> {
+        self.shared.recorder.as_ref()
+    }
+
+    /// What travels with the context.
+    #[must_use]
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.shared.extensions.get()
+    }
+
+    /// This call, the call whose handler makes it, the one whose handler makes that, and so on.
+    pub fn lineage(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |context| context.shared.outer.as_ref())
+    }
+
+    /// Whether this call or one around it is what `key` names, so that its claim stands already.
+    #[must_use]
+    pub fn answers_for(&self, key: &IdempotencyKey) -> bool {
+        self.lineage().any(|context| context.key() == key)
+    }
+
     pub(crate) fn generation(&self) -> u32 {
         self.shared.generation
     }
 
     pub(crate) fn label(&self) -> Option<&str> {
         self.label.as_deref()
-    }
-
-    pub(crate) fn recorder(&self) -> Option<&Arc<dyn Recorder>> {
-        self.shared.recorder.as_ref()
     }
 
     /// Lets `call` be a write of this tool call, or says why it must not be made.
@@ -194,16 +235,24 @@ impl Context {
                 call.route()
             )));
         }
+        if !call.is_keyed() && write.calls.iter().any(is_under_way) {
+            return Err(Error::new(Code::StillConfirming)
+                .with_detail("this write is already being made in this call"));
+        }
         match write.spokesman().map(|earlier| may_repeat(&earlier, call)) {
             Some(Err(error)) => Err(error),
             Some(Ok(())) | None => {
-                if write.calls.iter().any(may_have_left) {
-                    call.inherit_doubt();
+                if let Some(earlier) = write.calls.iter().find(|call| may_have_left(call)) {
+                    call.inherit_doubt(earlier);
                 }
                 write.calls.push(call.clone());
                 Ok(())
             }
         }
+    }
+
+    fn unshared(&mut self) -> &mut Shared {
+        Arc::get_mut(&mut self.shared).expect("a context is set up before it is shared")
     }
 
     fn writes_now(&self) -> MutexGuard<'_, Vec<Write>> {
@@ -240,6 +289,11 @@ fn may_repeat(earlier: &Call, again: &Call) -> Result<(), Error> {
     Err(Error::new(code).with_detail("this write was already made in this call"))
 }
 
+/// Whether nobody knows yet whether it leaves.
+fn is_under_way(call: &Call) -> bool {
+    call.conclusion().is_none() && !call.gate().is_sealed()
+}
+
 fn may_have_left(call: &Call) -> bool {
     call.look() != Seen::Never && !ended(call, |word| word == Outcome::Failed)
 }
@@ -255,5 +309,31 @@ impl fmt::Debug for Context {
             .field("gate", &self.shared.gate)
             .field("label", &self.label)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Context, Gate, Intent};
+
+    fn intent(order: u32) -> Intent {
+        Intent::new("acme", "refund", &json!({ "order": order })).expect("it is an intent")
+    }
+
+    #[test]
+    fn a_call_inside_a_call_knows_what_is_around_it_and_what_travels_with_it() {
+        let outer = Context::new(&intent(1), 0, Gate::new()).with_extension("held");
+        let inner = Context::new(&intent(2), 0, Gate::new()).with_outer(outer.step("b"));
+        let own = |context: &Context| context.extension::<&str>().copied();
+        assert_eq!((own(&outer), own(&inner)), (Some("held"), None));
+        assert_eq!(inner.lineage().find_map(own), Some("held"));
+        assert_eq!(outer.lineage().count(), 1);
+        for (order, inside, outside) in [(1, true, true), (2, true, false), (3, false, false)] {
+            let key = *intent(order).key();
+            assert_eq!(inner.answers_for(&key), inside);
+            assert_eq!(outer.answers_for(&key), outside);
+        }
     }
 }

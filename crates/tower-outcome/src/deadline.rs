@@ -162,7 +162,11 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.as_mut().project();
         if this.sleep.is_none() {
-            this.sleep.set(Some(tokio::time::sleep(*this.limit)));
+            let sleep = tokio::time::sleep(*this.limit);
+            if let Some(call) = this.call {
+                call.ends_at(sleep.deadline());
+            }
+            this.sleep.set(Some(sleep));
         }
 
         // The answer first: proof in hand beats a clock that ran out in the same wake-up.

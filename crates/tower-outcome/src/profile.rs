@@ -19,41 +19,53 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use tower_outcome_core::{Error, KeyStyle};
+use http::{HeaderMap, HeaderName, Method, StatusCode};
 
+#[cfg(feature = "client")]
+mod dialect;
 #[cfg(feature = "profiles")]
 mod error;
 #[cfg(feature = "profiles")]
 pub mod file;
+mod glob;
 #[cfg_attr(
     not(feature = "profiles"),
     allow(dead_code, reason = "files use it all")
 )]
 mod key;
 #[cfg(feature = "profiles")]
+mod limits;
+#[cfg(feature = "profiles")]
 mod named;
+#[cfg(feature = "client")]
 #[cfg_attr(
     not(feature = "profiles"),
     allow(dead_code, reason = "files use it all")
 )]
 mod pattern;
+#[cfg(feature = "client")]
 mod placing;
 mod promise;
 mod route;
+#[cfg(feature = "client")]
 #[cfg_attr(
     not(feature = "profiles"),
     allow(dead_code, reason = "files use it all")
 )]
 mod rule;
 
+#[cfg(feature = "client")]
+use dialect::Dialect;
 #[cfg(feature = "profiles")]
 pub use error::ProfileError;
-pub(crate) use key::{Key, Place};
+use key::Key;
+#[cfg(feature = "client")]
 pub(crate) use pattern::Pattern;
 pub use promise::{LookUp, Retention, Scope, StoredFailures};
 pub(crate) use route::{Route, Target};
+#[cfg(feature = "client")]
 pub use rule::Meaning;
+#[cfg(feature = "client")]
 pub(crate) use rule::{BodyTest, HeaderTest, Rule, scalar};
 
 /// What a provider promises about repeated writes. The default promises nothing.
@@ -67,16 +79,13 @@ pub struct Profile {
     retention: Option<Retention>,
     min_delay: Duration,
     stored_failures: Option<StoredFailures>,
-    reference: Option<Box<str>>,
     look_up: Vec<LookUp>,
-    replay: Vec<HeaderTest>,
-    ignored_key: Option<HeaderTest>,
     hint: Option<HeaderName>,
     replaying_proxy: bool,
-    doubts_refusals: bool,
-    success: Vec<BodyTest>,
-    rules: Vec<Rule>,
     routes: Vec<Route>,
+    /// How keys are spelt and answers read: what the layers ask beside the retry.
+    #[cfg(feature = "client")]
+    dialect: Dialect,
 }
 
 impl Profile {
@@ -103,29 +112,13 @@ impl Profile {
             retention: None,
             min_delay: Duration::ZERO,
             stored_failures: None,
-            reference: None,
             look_up: Vec::new(),
-            replay: Vec::new(),
-            ignored_key: None,
             hint: None,
             replaying_proxy: false,
-            doubts_refusals: false,
-            success: Vec::new(),
-            rules: Vec::new(),
             routes: Vec::new(),
+            #[cfg(feature = "client")]
+            dialect: Dialect::plain(),
         }
-    }
-
-    /// Spells the key in a style: a [`KeyFormat`](crate::KeyFormat), bare or quoted. A bare UUID
-    /// unless said otherwise; the draft's structured field wants it quoted.
-    #[must_use]
-    pub fn with_key_style(self, style: impl Into<KeyStyle>) -> Self {
-        let style = style.into();
-        self.everywhere(|profile| {
-            if let Some(key) = &mut profile.key {
-                key.style = Some(style);
-            }
-        })
     }
 
     /// Sends no key at all.
@@ -137,39 +130,10 @@ impl Profile {
         })
     }
 
-    /// Puts a token of ours into this member of the JSON body, by which the write can be looked up.
-    #[must_use]
-    pub fn with_reference(self, member: &str) -> Self {
-        self.everywhere(|profile| profile.reference = Some(member.into()))
-    }
-
-    /// Names the response header that marks a replayed answer. Lower case.
-    ///
-    /// # Panics
-    ///
-    /// If `name` cannot be a header's name.
-    #[must_use]
-    pub fn with_replay_marker(self, name: &'static str) -> Self {
-        let name = HeaderName::from_static(name);
-        self.everywhere(|profile| {
-            profile.replay.push(HeaderTest {
-                name: name.clone(),
-                is: Vec::new(),
-            });
-        })
-    }
-
     /// Says that something in between may send a request on twice: no 4xx is proof then.
     #[must_use]
     pub fn with_replaying_proxy(self) -> Self {
         self.everywhere(|profile| profile.replaying_proxy = true)
-    }
-
-    /// Says that a refusal of the protocol (HTTP/2 `REFUSED_STREAM` or `GOAWAY`) is no proof here: it
-    /// speaks for the hop that sent it, and a proxy may have handed the request on before.
-    #[must_use]
-    pub fn doubting_refusals(self) -> Self {
-        self.everywhere(|profile| profile.doubts_refusals = true)
     }
 
     /// The name by which [`named`](Self::named) knows it.
@@ -217,28 +181,24 @@ impl Profile {
     /// Whether a request of this method changes nothing on this route.
     #[must_use]
     pub fn reads(&self, method: &Method) -> bool {
-        self.reads.unwrap_or_else(|| crate::call::is_read(method))
+        self.reads.unwrap_or_else(|| is_read(method))
     }
 
     /// What is promised to requests to `target`.
     pub(crate) fn narrowed(&self, target: &Target<'_>) -> Cow<'_, Self> {
         let route = self.routes.iter().find(|route| route.to.matches(target));
         let profile = route.map_or(self, |route| &route.profile);
-        let key = profile.key.as_ref();
-        if key.is_none_or(|key| key.is_taken_on(target.method())) {
+        if profile.takes_key_on(target.method()) {
             Cow::Borrowed(profile)
         } else {
             Cow::Owned(profile.clone().without_key())
         }
     }
 
-    /// The same, shared.
-    pub(crate) fn at(self: Arc<Self>, target: &Target<'_>) -> Arc<Self> {
-        let chosen = match self.narrowed(target) {
-            Cow::Borrowed(same) if std::ptr::eq(same, &raw const *self) => None,
-            narrowed => Some(Arc::new(narrowed.into_owned())),
-        };
-        chosen.unwrap_or(self)
+    /// Whether a key that goes along counts, or none goes along.
+    fn takes_key_on(&self, method: &Method) -> bool {
+        let key = self.key.as_ref();
+        key.is_none_or(|key| key.is_taken_on(method))
     }
 
     /// The key that a request carries already. An empty one is none.
@@ -246,32 +206,8 @@ impl Profile {
         self.key.as_ref()?.value_in(headers)
     }
 
-    pub(crate) fn reference(&self) -> Option<&str> {
-        self.reference.as_deref()
-    }
-
     pub(crate) const fn has_replaying_proxy(&self) -> bool {
         self.replaying_proxy
-    }
-
-    pub(crate) const fn trusts_refusals(&self) -> bool {
-        !self.doubts_refusals && !self.replaying_proxy
-    }
-
-    pub(crate) fn is_replay(&self, headers: &HeaderMap) -> bool {
-        let marks = |test: &HeaderTest| {
-            let denies = headers
-                .get(&test.name)
-                .is_some_and(|value| value == "false");
-            test.holds(headers) && !denies
-        };
-        self.replay.iter().any(marks)
-    }
-
-    /// Whether the provider says that it did not look at the key.
-    pub(crate) fn ignored_key(&self, headers: &HeaderMap) -> bool {
-        let marker = self.ignored_key.as_ref();
-        marker.is_some_and(|marker| marker.holds(headers))
     }
 
     /// Whether the provider asks for another attempt, or asks for none.
@@ -285,29 +221,27 @@ impl Profile {
         self.stored_failures == Some(StoredFailures::ReExecute)
     }
 
-    pub(crate) fn rules(&self) -> &[Rule] {
-        &self.rules
+    /// Whether a repeat under the same key tells more than this server error did. What an error
+    /// leaves under a key differs from provider to provider.
+    pub(crate) fn tells_more_after(&self, error: StatusCode, headers: &HeaderMap) -> bool {
+        match self.stored_failures {
+            // What a gateway says in the execution's place is not what is stored.
+            Some(StoredFailures::Replay) => {
+                let gateway = matches!(error.as_u16(), 502..=504);
+                gateway || self.hint(headers) == Some(true)
+            }
+            // It would run again, whatever the first time did.
+            Some(StoredFailures::ReExecute) => false,
+            Some(
+                StoredFailures::LatestState | StoredFailures::Poison | StoredFailures::Redrive,
+            )
+            | None => true,
+        }
     }
 
-    pub(crate) fn success(&self) -> &[BodyTest] {
-        &self.success
-    }
-
-    /// Whether the head of an answer of this status proves nothing without its body.
-    pub(crate) fn body_decides(&self, status: u16) -> bool {
-        let asked = self.rules.iter().any(|rule| rule.asks_body(status));
-        asked || ((200..300).contains(&status) && !self.success.is_empty())
-    }
-
-    pub(crate) fn key_style(&self) -> KeyStyle {
-        self.key.as_ref().map(Key::style).unwrap_or_default()
-    }
-
-    pub(crate) fn header_value(key: &str) -> Result<HeaderValue, Error> {
-        let mut value = HeaderValue::try_from(key)
-            .map_err(|_| Error::invalid("idempotency-key", "cannot stand in a header"))?;
-        value.set_sensitive(true);
-        Ok(value)
+    /// The header in which the key goes.
+    pub(crate) fn key_header(&self) -> Option<&HeaderName> {
+        self.key.as_ref()?.header()
     }
 
     /// Changes the promises of the API, and those of each of its routes.
@@ -324,6 +258,14 @@ impl Default for Profile {
     fn default() -> Self {
         Self::generic()
     }
+}
+
+/// Methods that change nothing (RFC 9110 section 9.2.1).
+pub(crate) fn is_read(method: &Method) -> bool {
+    matches!(
+        *method,
+        Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE
+    )
 }
 
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");

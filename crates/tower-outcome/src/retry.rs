@@ -4,6 +4,11 @@
 //! honour is not even cloned. What is retried keeps its key and its bytes. Reads are retried when
 //! they got no answer or one of the 5xx kind.
 //!
+//! After an attempt it is asked, in this order: may the request be repeated at all; is there proof
+//! that it never left; does the provider's profile expect another attempt to tell more; does the
+//! provider forbid one or ask for a wait; is the key still known by the time that it would land;
+//! is there time, and budget. The answer is a [`Decision`] with its [`Reason`].
+//!
 //! Works alone under tower's own `RetryLayer` as well, over any client whose body can be cloned.
 //!
 //! ```
@@ -33,22 +38,49 @@
 //! # }
 //! ```
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response};
+use tokio::time::Instant;
 use tower::retry::Policy;
-use tower::util::rng::{HasherRng, Rng as _};
-use tower_outcome_core::Code;
+use tower::retry::budget::TpsBudget;
+use tower::util::rng::HasherRng;
 
-use crate::call::Call;
-use crate::profile::Target;
-use crate::transport::Pushback;
-use crate::{OutcomeBody, Profile};
+use crate::Profile;
 
+mod asked;
 mod backoff;
+mod choice;
+mod decision;
+#[cfg_attr(
+    not(feature = "client"),
+    allow(dead_code, reason = "records know more than heads")
+)]
+mod facts;
+#[cfg(feature = "hedge")]
+mod hedge;
+mod plain;
+#[cfg(feature = "client")]
+mod record;
+#[cfg(not(feature = "client"))]
+#[path = "retry/no_record.rs"]
+mod record;
+mod refresh;
 
+pub use asked::MAX_RETRY_AFTER;
+pub(crate) use asked::Pushback;
+#[cfg(feature = "client")]
+pub(crate) use asked::pushback;
 pub use backoff::Backoff;
+pub use choice::{LANDING, MAX_DELAY};
+pub use decision::{Decision, Reason};
+use facts::Facts;
+#[cfg(feature = "hedge")]
+pub use hedge::HedgeGuard;
+use refresh::Refresh;
+pub use refresh::renewed;
 
 /// Retries what is safe to repeat, with exponential backoff and full jitter.
 ///
@@ -56,24 +88,42 @@ pub use backoff::Backoff;
 #[derive(Clone, Debug)]
 pub struct KeyedRetry {
     attempts: u32,
-    made: u32,
     first_delay: Duration,
+    total_time: Duration,
     profile: Arc<Profile>,
     retries_unsent: bool,
+    budget: Option<Arc<TpsBudget>>,
+    refresh: Option<Refresh>,
     random: HasherRng,
+    // Of the call that a clone is made for:
+    made: u32,
+    /// How often the wait was doubled.
+    doubled: u32,
+    refreshed: bool,
+    /// Something of it may have been looked at. Where there is a record, that knows better.
+    may_have_left: bool,
+    began: Option<Instant>,
 }
 
 impl KeyedRetry {
-    /// At most `attempts` attempts in all, the first wait up to 100 milliseconds.
+    /// At most `attempts` attempts in all, the first wait up to 100 milliseconds, none begun later
+    /// than 5 minutes after the first.
     #[must_use]
     pub fn new(attempts: u32) -> Self {
         Self {
             attempts,
-            made: 0,
             first_delay: Duration::from_millis(100),
+            total_time: MAX_RETRY_AFTER,
             profile: Arc::new(Profile::generic()),
             retries_unsent: false,
+            budget: None,
+            refresh: None,
             random: HasherRng::default(),
+            made: 0,
+            doubled: 0,
+            refreshed: false,
+            may_have_left: false,
+            began: None,
         }
     }
 
@@ -82,6 +132,13 @@ impl KeyedRetry {
     #[must_use]
     pub const fn with_first_delay(mut self, delay: Duration) -> Self {
         self.first_delay = delay;
+        self
+    }
+
+    /// Begins no attempt, and no wait for one, that would come `limit` after the first or later.
+    #[must_use]
+    pub const fn with_total_time(mut self, limit: Duration) -> Self {
+        self.total_time = limit;
         self
     }
 
@@ -99,67 +156,26 @@ impl KeyedRetry {
         self
     }
 
-    fn may_clone<B>(&self, request: &Request<B>) -> bool {
-        if self.made + 1 >= self.attempts {
-            return false;
-        }
-        match request.extensions().get::<Call>() {
-            Some(call) => call.is_keyed() || self.retries_unsent,
-            None => {
-                let profile = self.profile.narrowed(&Target::of(request));
-                let keyed = profile.honours_keys() && profile.key_in(request.headers()).is_some();
-                keyed || profile.reads(request.method())
-            }
-        }
+    /// Takes every further attempt out of a budget that calls fill and share, so that retries stay
+    /// a fraction of the traffic when a provider is down.
+    #[must_use]
+    pub fn with_budget(mut self, budget: impl Into<Arc<TpsBudget>>) -> Self {
+        self.budget = Some(budget.into());
+        self
     }
 
-    /// The longest wait before the next attempt; `None` for no next attempt.
-    fn ceiling<B, T, E>(
-        &self,
-        request: &Request<B>,
-        result: &Result<Response<T>, E>,
-    ) -> Option<Duration> {
-        let again = match request.extensions().get::<Call>() {
-            Some(call) => self.repeats(call),
-            None => result.as_ref().map_or(true, |answer| {
-                let profile = self.profile.narrowed(&Target::of(request));
-                let status = answer.status();
-                let runs_twice = status.is_server_error() && profile.forgets_failures();
-                is_passing(status) && (profile.reads(request.method()) || !runs_twice)
-            }),
-        };
-        if self.made >= self.attempts || !again {
-            return None;
-        }
-        let doubled = self
-            .first_delay
-            .saturating_mul(1 << (self.made - 1).min(16));
-        Some(doubled.min(MAX_DELAY))
-    }
-
-    fn repeats(&self, call: &Call) -> bool {
-        if call.ended().is_some() {
-            return false;
-        }
-        let Some(code) = call.last() else {
-            return false;
-        };
-        let unsent = matches!(
-            code,
-            Code::ConnectFailed | Code::NotSent | Code::RefusedByProtocol
-        );
-        let passing = matches!(
-            code,
-            Code::ConflictAmbiguous | Code::RateLimited | Code::ResponseLost | Code::ServerError
-        );
-        let again = if call.is_keyed() {
-            let lost = code == Code::ServerError && call.profile().forgets_failures();
-            unsent || (passing && !lost)
-        } else {
-            unsent && self.retries_unsent && !call.is_tainted()
-        };
-        tracing::debug!(route = call.route(), %code, attempt = self.made, again, "retry decided");
-        again
+    /// Fetches new credentials after the first 401 of a call, and has the next attempt carry these
+    /// headers in the place of those of the same names. The key stays as it is; a second 401 is
+    /// final. The attempt counts like any other.
+    ///
+    /// Where the policy works alone, [`renewed`] has to stand below the retry.
+    #[must_use]
+    pub fn with_refresh<F>(mut self, fetch: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = HeaderMap> + Send + 'static,
+    {
+        self.refresh = Some(Refresh::new(fetch));
+        self
     }
 }
 
@@ -175,31 +191,53 @@ where
         result: &mut Result<Response<T>, E>,
     ) -> Option<Backoff> {
         self.made += 1;
-        let ceiling = self.ceiling(request, result)?;
-        let call = request.extensions().get::<Call>();
-        let delay = match call.and_then(Call::pushback) {
-            Some(Pushback::Never) => return None,
-            Some(Pushback::After(delay)) => delay.min(backoff::MAX_RETRY_AFTER),
-            None => {
-                let jittered = ceiling.mul_f64(self.random.next_f64());
-                let asked = result.as_ref().ok().and_then(backoff::retry_after);
-                jittered.max(asked.unwrap_or_default())
+        let facts = record::facts(request, result).unwrap_or_else(|| {
+            let facts = plain::facts(&self.profile, request, result);
+            Facts {
+                tainted: facts.tainted || self.may_have_left,
+                key_age: self.elapsed(),
+                ..facts
             }
+        });
+        self.may_have_left = facts.tainted;
+        let decision = self.decide(&facts);
+        log(decision);
+        let recorded = record::note(request, decision);
+        let Some(wait) = decision.wait else {
+            if let Ok(answer) = result
+                && !recorded
+                && decision.reason != Reason::Answered
+            {
+                answer.extensions_mut().insert(decision);
+            }
+            return None;
         };
-        Some(Backoff::new(delay, call))
+        let refresh = self.refresh.as_ref();
+        let refresh = refresh.filter(|_| decision.reason == Reason::Refreshed);
+        self.refreshed |= refresh.is_some();
+        let refresh = refresh.map(|refresh| refresh.begin(request, facts.key_header.clone()));
+        Some(Backoff::new(wait, facts.gate.as_ref()).with_refresh(refresh))
     }
 
     fn clone_request(&mut self, request: &Request<B>) -> Option<Request<B>> {
-        if !self.may_clone(request) {
-            return None;
+        if self.made == 0 {
+            self.begin();
         }
-        let mut clone = Request::new(request.body().replay()?);
-        clone.method_mut().clone_from(request.method());
-        clone.uri_mut().clone_from(request.uri());
-        *clone.version_mut() = request.version();
-        clone.headers_mut().clone_from(request.headers());
-        clone.extensions_mut().clone_from(request.extensions());
-        Some(clone)
+        let copied = match self.veto(request) {
+            Some(reason) => Err(reason),
+            None => copy(request).ok_or(Reason::Unreplayable),
+        };
+        copied
+            .inspect_err(|reason| {
+                let decision = Decision {
+                    attempt: self.made + 1,
+                    reason: *reason,
+                    wait: None,
+                };
+                log(decision);
+                record::note(request, decision);
+            })
+            .ok()
     }
 }
 
@@ -215,15 +253,26 @@ impl<B: Clone> ReplayBody for B {
     }
 }
 
-impl ReplayBody for OutcomeBody {
-    fn replay(&self) -> Option<Self> {
-        self.try_clone()
-    }
+/// Another request with the same bytes; `None` if they are not at hand.
+fn copy<B: ReplayBody>(request: &Request<B>) -> Option<Request<B>> {
+    let mut copy = Request::new(request.body().replay()?);
+    copy.method_mut().clone_from(request.method());
+    copy.uri_mut().clone_from(request.uri());
+    *copy.version_mut() = request.version();
+    copy.headers_mut().clone_from(request.headers());
+    copy.extensions_mut().clone_from(request.extensions());
+    Some(copy)
 }
 
-fn is_passing(status: StatusCode) -> bool {
-    status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error()
+#[cfg(feature = "tracing")]
+fn log(decision: Decision) {
+    let Decision {
+        attempt,
+        reason,
+        wait,
+    } = decision;
+    tracing::debug!(attempt, %reason, ?wait, "retry decided");
 }
 
-/// The longest wait between two attempts that the policy chooses by itself.
-pub const MAX_DELAY: Duration = Duration::from_secs(5);
+#[cfg(not(feature = "tracing"))]
+const fn log(_: Decision) {}

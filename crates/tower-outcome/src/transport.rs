@@ -49,7 +49,7 @@ mod writes_client;
 
 pub(crate) use evidence::is_connect;
 pub use exchange::ResponseFuture;
-pub(crate) use grpc::{Pushback, is_grpc, pushback, status as grpc_status};
+pub(crate) use grpc::{is_grpc, status as grpc_status};
 #[cfg(feature = "hyper")]
 pub use hyper::{HyperClient, HyperFuture};
 #[cfg(feature = "hyper")]
@@ -160,11 +160,12 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
     }
 
     fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        let request = crate::retry::renewed(request);
         if let Err(error) = self.client.check(&request) {
             return ResponseFuture::refused(error.into());
         }
         let Some(call) = request.extensions().get::<Call>().cloned() else {
-            if !crate::call::is_read(request.method()) {
+            if !crate::call::reads(&request) {
                 return ResponseFuture::refused(without_record());
             }
             return ResponseFuture::read(self.client.start(request, || {}));

@@ -10,13 +10,16 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
+use std::process::{Command, Stdio};
 
 pub use self::files::Files;
 pub use self::postgres::Postgres;
+pub use self::redis::Redis;
 pub use self::supervised::{Signal, Supervised};
 
 mod files;
 mod postgres;
+mod redis;
 mod supervised;
 
 /// A running server, as tests are told of it.
@@ -43,3 +46,19 @@ fn secret() -> String {
     let random = || RandomState::new().hash_one(());
     format!("{:016x}{:016x}", random(), random())
 }
+
+/// Installs what a server needs, where we may and the system is of that kind. Whether it worked is
+/// for the next look to tell.
+fn install(server: &str, package: &str) {
+    for arguments in [&["update"][..], &[INSTALL, &[package]].concat()] {
+        let command = arguments.join(" ");
+        eprintln!("xtask: {server} is not installed; apt-get {command}");
+        let _ = Command::new("apt-get")
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdout(Stdio::null())
+            .status();
+    }
+}
+
+const INSTALL: &[&str] = &["install", "--yes", "--no-install-recommends"];

@@ -2,13 +2,14 @@
 
 use std::process::{Command, ExitCode};
 
-use xtask::servers::{Postgres, Server};
+use xtask::servers::{Postgres, Redis, Server};
 
 /// Runs `cargo test` with `arguments`, or all tests of the workspace, beside the servers that they
 /// need. The servers stop when the tests have ended, however they end.
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
-    let postgres = match Postgres::start() {
-        Ok(postgres) => postgres,
+    let servers = Postgres::start().and_then(|postgres| Ok((postgres, Redis::start()?)));
+    let (postgres, redis) = match servers {
+        Ok(servers) => servers,
         Err(reason) => {
             eprintln!("xtask: {reason}");
             return ExitCode::FAILURE;
@@ -24,6 +25,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
         .arg("test")
         .args(arguments)
         .env(Postgres::VARIABLE, postgres.url())
+        .env(Redis::VARIABLE, redis.url())
         .status();
     match status {
         Ok(status) if status.success() => ExitCode::SUCCESS,

@@ -1,22 +1,26 @@
 //! Everything that a call waits for before it claims: an identical call, an earlier occurrence of
-//! the same wish, a permit. Nothing is held here that the ledger knows of, so that all of it can be
+//! the same wish, a lane, a permit. Nothing is held here that the ledger knows of, so that all of it can be
 //! dropped at any time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tower_outcome_core::ledger::{EntryKey, State};
-use tower_outcome_core::{Code, Envelope};
+use tower_outcome_core::{Code, Envelope, Landing};
 
-use super::Run;
-use super::replay::{Stands, stands};
+use super::replay::{self, Stands, stands};
+use super::room::{self, Room};
 use super::twins::{Leader, Met};
+use super::{Run, narrow};
+use crate::lanes::Lane;
+use crate::tool::NearMisses;
 
 /// A call on its way to its claim.
 pub(super) struct Admission<'a> {
     run: &'a Run,
     key: EntryKey,
+    lanes: Arc<[Lane]>,
     leader: Option<Leader>,
     give_up: Instant,
     pause: Duration,
@@ -25,14 +29,15 @@ pub(super) struct Admission<'a> {
 /// What came of waiting.
 pub(super) enum Admitted {
     Answered(Envelope),
-    /// The claim may be asked for. Without a permit where no cap applies.
-    Ready(Option<OwnedSemaphorePermit>),
+    /// The claim may be asked for.
+    Ready(Room),
 }
 
 impl<'a> Admission<'a> {
-    pub(super) fn new(run: &'a Run, deadline: Instant) -> Self {
+    pub(super) fn new(run: &'a Run, lanes: Arc<[Lane]>, deadline: Instant) -> Self {
         Self {
             run,
+            lanes,
             key: EntryKey::of(&run.intent),
             leader: None,
             give_up: deadline.min(Instant::now() + run.executor.config.patience),
@@ -66,7 +71,18 @@ impl<'a> Admission<'a> {
         if let Some(envelope) = self.lower_occurrence().await {
             return Admitted::Answered(envelope);
         }
-        Admitted::Ready(self.permit().await)
+        if let Some(envelope) = self.near_miss().await {
+            return Admitted::Answered(envelope);
+        }
+        let room = match room::take(self.run, &self.lanes).await {
+            Ok(room) => room,
+            Err(overloaded) => return Admitted::Answered(overloaded),
+        };
+        // Whoever had the lane before may have left it in doubt.
+        match self.near_miss().await {
+            Some(envelope) => Admitted::Answered(envelope),
+            None => Admitted::Ready(room),
+        }
     }
 
     /// Waits for another owner's claim a little longer; the answer once it has been long enough.
@@ -85,12 +101,19 @@ impl<'a> Admission<'a> {
             match self.run.executor.state.twins.meet(&self.run.intent) {
                 Met::Leads(leader) => self.leader = Some(leader),
                 Met::Differs => return Some(self.beside().await),
-                Met::Follows(follower) => match timeout_at(self.give_up, follower.wait()).await {
-                    Ok(Some(envelope)) => return Some(envelope),
-                    // It went away and nothing was sent.
-                    Ok(None) => {}
-                    Err(_) => return Some(Envelope::new(Code::AlreadyInProgress)),
-                },
+                Met::Follows(follower) => {
+                    let (scope, config) = (self.run.intent.scope(), &self.run.executor.config);
+                    let place = self.run.executor.state.queue.enter(scope, config.queue);
+                    let Some(_place) = place else {
+                        return Some(narrow(Code::Overloaded));
+                    };
+                    match timeout_at(self.give_up, follower.wait()).await {
+                        Ok(Some(envelope)) => return Some(envelope),
+                        // It went away and nothing was sent.
+                        Ok(None) => {}
+                        Err(_) => return Some(Envelope::new(Code::AlreadyInProgress)),
+                    }
+                }
             }
         }
         None
@@ -134,16 +157,38 @@ impl<'a> Admission<'a> {
         None
     }
 
-    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        // The outer call's permit covers what its handler calls.
-        if self.run.nested.is_some() {
+    /// The answer to a call that may be an unresolved one spelt otherwise, or that touches the same
+    /// thing: what is known of that one.
+    async fn near_miss(&self) -> Option<Envelope> {
+        let (intent, meant) = (&self.run.intent, self.run.near_misses);
+        let executor = &self.run.executor;
+        let doubts = &executor.state.doubts;
+        if meant == NearMisses::Lifted {
             return None;
         }
-        let permits = self.run.executor.config.permits.clone()?;
-        // Never closed.
-        permits.acquire_owned().await.ok()
+        if let Err(code) = doubts.refresh(&*executor.config.ledger).await {
+            return Some(narrow(code));
+        }
+        while let Some(near) = doubts.near(intent, &self.lanes, meant) {
+            // A ledger that is always ready would keep the clock from being asked.
+            tokio::task::yield_now().await;
+            let landing = match executor.read(&near).await {
+                Ok(entry) if !doubts.contains(&near) => {
+                    drop(entry);
+                    continue;
+                }
+                Ok(entry) => entry.map(|entry| entry.landing).unwrap_or_default(),
+                Err(_) => Landing::InFlight,
+            };
+            let envelope = Envelope::new(replay::doubt(landing)).with_detail(HELD);
+            return Some(envelope.with_key(&near.key));
+        }
+        None
     }
 }
+
+const HELD: &str = "That earlier request is not this one but much like it, or about the same \
+    thing; this one can be made once that one is resolved.";
 
 /// The first and the longest pause between two looks at another owner's claim.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);

@@ -1,26 +1,59 @@
-//! The calls that this process knows to be in doubt, for when the ledger cannot be asked.
+//! The calls that this process knows to be in doubt: for when the ledger cannot be asked, and for
+//! what is much like one of them.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use tower_outcome_core::Code;
-use tower_outcome_core::ledger::{Entry, EntryKey, LedgerError, State};
+use tokio::time::Instant;
+use tower_outcome_core::ledger::{Entry, EntryKey, Ledger, LedgerError, State};
+use tower_outcome_core::{Code, Intent};
+
+use super::LONGEST_WAIT;
+use super::status::is_short_of;
+use crate::lanes::Lane;
+use crate::tool::NearMisses;
 
 /// What the ledger said last. Kept small by every answer that says otherwise.
 #[derive(Default)]
 pub(super) struct Doubts {
-    keys: Mutex<HashSet<EntryKey>>,
+    calls: Mutex<HashMap<EntryKey, Doubt>>,
+    /// When the ledger was asked for all of them.
+    listed: tokio::sync::Mutex<Option<Instant>>,
+}
+
+struct Doubt {
+    tool: Box<str>,
+    /// What was wished; not known of a call that another process made.
+    wish: Option<(Intent, Arc<[Lane]>)>,
+    /// Until when the ledger may not know it yet.
+    unlisted_until: Instant,
 }
 
 impl Doubts {
-    pub(super) fn note(&self, key: &EntryKey) {
-        self.lock().insert(key.clone());
+    /// Takes down that a call of this process is in doubt, whose `lease` ends it in the ledger where
+    /// its owner could not write.
+    pub(super) fn note(&self, intent: &Intent, lanes: Arc<[Lane]>, lease: Duration) {
+        let doubt = Doubt {
+            tool: intent.tool().into(),
+            wish: Some((intent.clone(), lanes)),
+            unlisted_until: Instant::now() + lease.min(LONGEST_WAIT),
+        };
+        self.lock().insert(EntryKey::of(intent), doubt);
     }
 
     /// Takes in what the ledger says of a call.
     pub(super) fn learn(&self, key: &EntryKey, entry: Option<&Entry>) {
-        match entry.map(|entry| entry.state) {
-            Some(State::Unknown) => self.note(key),
+        match entry.map(|entry| (entry.state, &entry.tool)) {
+            Some((State::Unknown, tool)) => {
+                self.lock().entry(key.clone()).or_insert_with(|| Doubt {
+                    tool: tool.clone(),
+                    wish: None,
+                    unlisted_until: Instant::now(),
+                });
+            }
+            // Its owner could not take the doubt down; the end of the lease will.
+            Some((State::Dispatching, _)) => {}
             Some(_) | None => self.forget(key),
         }
     }
@@ -32,14 +65,81 @@ impl Doubts {
     /// The code of a call that the ledger could not be asked about.
     pub(super) fn unasked(&self, key: &EntryKey, error: &LedgerError) -> Code {
         tracing::warn!(%error, "the ledger could not be asked about a tool call");
-        if self.lock().contains(key) {
+        if self.contains(key) {
             Code::StillConfirming
         } else {
             error.code()
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashSet<EntryKey>> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn contains(&self, key: &EntryKey) -> bool {
+        self.lock().contains_key(key)
+    }
+
+    /// The calls of `scope` in doubt whose shortened key is `short`.
+    pub(super) fn find(&self, scope: &str, short: [u8; 4]) -> Vec<EntryKey> {
+        let calls = self.lock();
+        let found = calls.keys().filter(|key| is_short_of(key, scope, short));
+        found.cloned().collect()
+    }
+
+    /// A call in doubt that `intent` may be another spelling of, or that touches the same thing.
+    pub(super) fn near(
+        &self,
+        intent: &Intent,
+        lanes: &[Lane],
+        meant: NearMisses,
+    ) -> Option<EntryKey> {
+        if meant == NearMisses::Lifted {
+            return None;
+        }
+        let own = EntryKey::of(intent);
+        let is_near = |key: &EntryKey, doubt: &Doubt| {
+            let same_tool = key.scope == own.scope && *doubt.tool == *intent.tool();
+            let Some((wish, its)) = &doubt.wish else {
+                return same_tool;
+            };
+            let alike = meant != NearMisses::Alike || wish.near_miss(intent).is_some();
+            same_tool && alike || lanes.iter().any(|lane| its.binary_search(lane).is_ok())
+        };
+        let calls = self.lock();
+        let mut others = calls.iter().filter(|(key, _)| **key != own);
+        others
+            .find(|(key, doubt)| is_near(key, doubt))
+            .map(|(key, _)| key.clone())
+    }
+
+    /// Asks for what other processes, or this one before it was started anew, left in doubt: the
+    /// first time, and again after [`LISTED_FOR`].
+    pub(super) async fn refresh(&self, ledger: &dyn Ledger) -> Result<(), Code> {
+        let mut listed = self.listed.lock().await;
+        if listed.is_some_and(|at| at.elapsed() < LISTED_FOR) {
+            return Ok(());
+        }
+        let asked = Instant::now();
+        let entries = ledger.unresolved(LISTED).await.map_err(|error| {
+            tracing::warn!(%error, "the ledger did not list what is in doubt");
+            error.code()
+        })?;
+        if entries.len() < LISTED {
+            // That is all of them, but for rows whose owner could not write and whose lease runs.
+            let fresh = |doubt: &Doubt| doubt.unlisted_until >= asked;
+            let is_listed = |key: &EntryKey| entries.iter().any(|entry| entry.key == *key);
+            self.lock()
+                .retain(|key, doubt| fresh(doubt) || is_listed(key));
+        }
+        for entry in &entries {
+            self.learn(&entry.key, Some(entry));
+        }
+        *listed = Some(asked);
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<EntryKey, Doubt>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// How many calls in doubt are asked for, and for how long they are believed.
+const LISTED: usize = 1000;
+const LISTED_FOR: Duration = Duration::from_secs(30);

@@ -5,10 +5,10 @@
 
 use serde_json::{Value, json};
 use tower_outcome::Call;
-use tower_outcome_core::{BoxError, Code, Conclusion, Error, Outcome, Seen};
+use tower_outcome_core::{BoxError, Code, Conclusion, Envelope, Error, Outcome, Seen};
 
 use super::task::Cut;
-use crate::tool::NothingSent;
+use crate::tool::{NothingSent, Redaction};
 
 /// How the handler ended.
 #[derive(Debug)]
@@ -83,6 +83,27 @@ impl Folded {
     fn with_detail(mut self, detail: Option<String>) -> Self {
         self.detail = detail;
         self
+    }
+
+    /// The same without the values that `redaction` covers.
+    pub(super) fn redacted(mut self, redaction: &Redaction) -> Self {
+        if let Some(data) = &mut self.data {
+            redaction.apply(data);
+        }
+        self.detail = self.detail.map(|detail| redaction.text(detail));
+        self
+    }
+
+    /// What the caller is told.
+    pub(super) fn envelope(self) -> Envelope {
+        let mut envelope = Envelope::new(self.conclusion);
+        if let Some(data) = self.data {
+            envelope = envelope.with_data(data);
+        }
+        if let Some(detail) = &self.detail {
+            envelope = envelope.with_detail(detail);
+        }
+        envelope
     }
 
     /// The data as the ledger keeps it.

@@ -29,7 +29,8 @@ pub(super) fn stands(entry: &Entry, fingerprint: &Fingerprint) -> Stands {
     }
 }
 
-fn doubt(landing: Landing) -> Conclusion {
+/// The doubt about an earlier call.
+pub(super) fn doubt(landing: Landing) -> Conclusion {
     let conclusion = Conclusion::new(Code::StillConfirming);
     match landing {
         Landing::InFlight => conclusion,
@@ -84,12 +85,14 @@ fn differs(field: &str) -> Envelope {
 }
 
 /// What the ledger alone says of a call that is not to be made.
-pub(super) fn status(entry: Option<&Entry>, fingerprint: &Fingerprint) -> Envelope {
+///
+/// Without a fingerprint it is the call that is stored, whatever it was.
+pub(super) fn status(entry: Option<&Entry>, fingerprint: Option<&Fingerprint>) -> Envelope {
     let Some(entry) = entry else {
         // A ledger that was lost or pruned looks the same.
         return Envelope::new(Conclusion::new(Code::NotSent).for_this_call());
     };
-    match stands(entry, fingerprint) {
+    match stands(entry, fingerprint.unwrap_or(&entry.fingerprint)) {
         Stands::Ended(envelope) => envelope,
         Stands::InProgress => Envelope::new(Code::AlreadyInProgress),
         Stands::Open => Envelope::new(entry.code.unwrap_or(Code::NotSent)),

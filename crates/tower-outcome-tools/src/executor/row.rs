@@ -11,6 +11,7 @@ use tower_outcome_core::ledger::{
 use tower_outcome_core::{Code, Conclusion, Gate, Outcome, Seen};
 
 use super::fold::Folded;
+use crate::tool::Redaction;
 
 /// A claimed row, and the only place that moves it.
 pub(super) struct Row {
@@ -21,6 +22,7 @@ pub(super) struct Row {
     pub(super) lease: Duration,
     /// Whether the tool promised to make one write and no more.
     pub(super) single_write: bool,
+    pub(super) redaction: Redaction,
     /// When the claim was asked for: its lease began no earlier.
     pub(super) asked_at: Instant,
 }
@@ -91,6 +93,8 @@ impl Row {
 impl Recorder for Row {
     fn before_send(&self, mut write: WriteRecord) -> LedgerFuture<'_, ()> {
         write.only = self.single_write;
+        write.label = self.redaction.text(write.label);
+        write.route = self.redaction.text(write.route);
         let sent = Event::Send {
             epoch: self.epoch,
             write,
@@ -110,4 +114,4 @@ impl Recorder for Row {
 
 /// For how long one answer of the ledger is waited for. One that comes later may still have taken
 /// effect, as after any error.
-const LEDGER_LIMIT: Duration = Duration::from_secs(5);
+pub(super) const LEDGER_LIMIT: Duration = Duration::from_secs(5);

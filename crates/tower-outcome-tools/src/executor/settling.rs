@@ -1,17 +1,16 @@
 //! The end of a claimed call: its evidence, its word, its row.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::Value;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tower_outcome::context::Recorder as _;
 use tower_outcome::{Call, Context};
 use tower_outcome_core::ledger::entry::TOMBSTONE_RETENTION;
 use tower_outcome_core::ledger::{Timestamp, WriteRecord};
-use tower_outcome_core::{BoxError, Code, Conclusion, Envelope, Gate, Outcome, Pass, Seen};
+use tower_outcome_core::{BoxError, Code, Conclusion, Envelope, Gate, Intent, Outcome, Pass, Seen};
 
 use super::fold::{Evidence, Folded, Part, Word, fold};
 use super::nested::Nest;
@@ -19,11 +18,16 @@ use super::replay::seconds;
 use super::row::Row;
 use super::task::Cut;
 use super::{Run, State};
-use crate::tool::{Kind, NothingSent, Tool};
+use crate::lanes::Lane;
+use crate::progress::Reporter;
+use crate::tool::{Kind, NothingSent, Redaction, Tool};
 
 /// A claimed call and everything that tells what became of it.
 pub(super) struct Settling {
     tool: Arc<Tool>,
+    intent: Intent,
+    redaction: Redaction,
+    lanes: Arc<[Lane]>,
     state: Arc<State>,
     context: Context,
     nest: Nest,
@@ -37,14 +41,33 @@ pub(super) struct Settling {
 pub(super) type Handler = JoinHandle<Result<Value, BoxError>>;
 
 impl Settling {
-    pub(super) fn new(run: &Run, gate: &Gate, row: Arc<Row>, generation: u32) -> Self {
-        let context = Context::new(&run.intent, generation, gate.clone());
+    /// `lanes` are those that the call needs, held by itself or by a call around it.
+    pub(super) fn new(
+        run: &Run,
+        gate: &Gate,
+        row: Arc<Row>,
+        generation: u32,
+        lanes: Arc<[Lane]>,
+    ) -> Self {
         let state = Arc::clone(&run.executor.state);
-        let nest = state.nested.open(*run.intent.key());
+        let table = run.executor.config.lanes.clone();
+        let nest = Nest::new(Arc::clone(&state), table, Arc::clone(&lanes));
+        let mut context = Context::new(&run.intent, generation, gate.clone())
+            .with_recorder(Arc::clone(&row) as _)
+            .with_extension(nest.clone());
+        if let Some(outer) = &run.outer {
+            context = context.with_outer(outer.clone());
+        }
+        if let Some(sink) = &run.progress {
+            context = context.with_extension(Reporter::new(Arc::clone(sink), gate.clone()));
+        }
         Self {
             tool: Arc::clone(&run.tool),
+            intent: run.intent.clone(),
+            redaction: run.redaction.clone(),
+            lanes,
             state,
-            context: context.with_recorder(Arc::clone(&row) as _),
+            context,
             nest,
             row,
             pass: None,
@@ -65,15 +88,7 @@ impl Settling {
     }
 
     async fn announce(&mut self) -> Result<(), Conclusion> {
-        let record = WriteRecord {
-            label: "opaque".to_owned(),
-            route: self.tool.name().to_owned(),
-            // No token of ours travels with it, so that no look-up can confirm it.
-            wire_key: String::new(),
-            reference: None,
-            only: false,
-        };
-        let announced = self.row.before_send(record).await;
+        let announced = self.row.before_send(opaque_record(self.tool.name())).await;
         announced.map_err(|error| Conclusion::new(error.code()).for_this_call())?;
         let pass = self.context.gate().pass();
         self.pass = Some(pass.map_err(|_| Conclusion::new(Code::CancelledBeforeSend))?);
@@ -86,11 +101,11 @@ impl Settling {
     }
 
     /// Waits for writes that have not ended, for a while: most are proven unsent at once.
-    pub(super) async fn settle_within(&self, limit: Duration) {
+    pub(super) async fn settle_until(&self, until: Instant) {
         let writes = self.context.writes();
         let open = writes.iter().filter(|write| write.conclusion().is_none());
         // What is still open then counts as such.
-        let _ = timeout(limit, join_all(open.map(Call::settled))).await;
+        let _ = timeout_at(until, join_all(open.map(Call::settled))).await;
     }
 
     /// Chooses the word, takes it down, and says it.
@@ -99,18 +114,18 @@ impl Settling {
         let seen = self.context.gate().look();
         let conclusion = self.row.settle(&folded, seen).await;
         if conclusion.outcome() == Outcome::Unknown {
-            self.state.doubts.note(&self.row.key);
+            let lanes = Arc::clone(&self.lanes);
+            let doubts = &self.state.doubts;
+            doubts.note(&self.intent, lanes, self.row.lease);
         }
-        let mut envelope = Envelope::new(conclusion);
-        if let Some(data) = folded.data {
-            envelope = envelope.with_data(data);
-        }
-        if let Some(detail) = &folded.detail {
-            envelope = envelope.with_detail(detail);
-        }
+        let folded = Folded {
+            conclusion,
+            ..folded
+        };
+        let envelope = folded.envelope();
         if conclusion.outcome().is_done() {
             let until = Timestamp::now().after(TOMBSTONE_RETENTION);
-            envelope = envelope.with_deduplicated_until(seconds(until));
+            return envelope.with_deduplicated_until(seconds(until));
         }
         envelope
     }
@@ -127,7 +142,10 @@ impl Settling {
         let folded = self.fold(&word);
         let conclusion = folded.conclusion;
         if conclusion.outcome() != Outcome::Unknown || conclusion.code() == Code::Partial {
-            self.row.settle(&folded, self.context.gate().look()).await;
+            let conclusion = self.row.settle(&folded, self.context.gate().look()).await;
+            if conclusion.outcome() != Outcome::Unknown || conclusion.code() == Code::Partial {
+                self.state.doubts.forget(&self.row.key);
+            }
         }
     }
 
@@ -156,6 +174,7 @@ impl Settling {
             seen: self.context.gate().look(),
             cut: self.cut,
         })
+        .redacted(&self.redaction)
     }
 
     /// What an opaque handler says of itself, which is all there is.
@@ -163,29 +182,43 @@ impl Settling {
         if self.tool.kind() != Kind::Opaque {
             return None;
         }
-        let nothing_sent = matches!(word, Word::Error(error) if error.is::<NothingSent>());
-        if !matches!(word, Word::Running)
-            && let Some(pass) = self.pass.take()
-            && nothing_sent
-        {
-            pass.prove_unsent();
-        }
-        let (code, seen) = match word {
-            Word::Ok(_) => (Code::Done, Seen::Left),
-            _ if nothing_sent => (Code::HandlerError, Seen::Never),
-            _ => (self.cut.map_or(Code::ResponseLost, Cut::lost), Seen::Left),
-        };
+        let code = opaque_word(word, self.cut, &mut self.pass);
         Some(Part {
             name: self.tool.name().into(),
             conclusion: code.into(),
-            seen,
+            seen: match code.outcome() {
+                Outcome::Failed => Seen::Never,
+                _ => Seen::Left,
+            },
         })
     }
 }
 
-impl Drop for Settling {
-    fn drop(&mut self) {
-        self.state.nested.close(self.context.key(), &self.nest);
+/// The record of an opaque handler. No token of ours travels with it, so that no look-up can
+/// confirm it.
+pub(super) fn opaque_record(tool: &str) -> WriteRecord {
+    WriteRecord {
+        label: "opaque".to_owned(),
+        route: tool.to_owned(),
+        wire_key: String::new(),
+        reference: None,
+        only: false,
+    }
+}
+
+/// How an opaque handler's writing ended. Takes `pass` back if it knows that nothing was sent.
+pub(super) fn opaque_word(word: &Word, cut: Option<Cut>, pass: &mut Option<Pass>) -> Code {
+    let nothing_sent = matches!(word, Word::Error(error) if error.is::<NothingSent>());
+    if !matches!(word, Word::Running)
+        && let Some(pass) = pass.take()
+        && nothing_sent
+    {
+        pass.prove_unsent();
+    }
+    match word {
+        Word::Ok(_) => Code::Done,
+        _ if nothing_sent => Code::HandlerError,
+        _ => cut.map_or(Code::ResponseLost, Cut::lost),
     }
 }
 

@@ -4,17 +4,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout_at};
 use tower_outcome_core::ledger::{Answer, Claim, EntryKey, Event};
 use tower_outcome_core::{Code, Conclusion, Envelope, Gate, Outcome, Seen};
 
 use super::admission::{Admission, Admitted};
 use super::fold::Word;
-use super::nested::Nested;
+use super::nested::{Nest, Nested};
+use super::room::Room;
 use super::row::Row;
 use super::settling::{Settling, end};
+use super::shutdown::{Running, Untold};
 use super::twins::Leader;
 use super::{GRACE, Run, narrow, replay};
+use crate::tool::NearMisses;
 
 /// Runs a call in a task of its own and waits for its answer.
 pub(super) async fn shielded(mut run: Run) -> Envelope {
@@ -23,17 +26,24 @@ pub(super) async fn shielded(mut run: Run) -> Envelope {
         Some(outer) => outer.gate().child(),
         None => Gate::new(),
     };
-    let nests = &run.executor.state.nested;
+    let Some((open, untold)) = Running::enter(&run.executor.state.running) else {
+        return narrow(Code::ShuttingDown).with_key(&key);
+    };
+    run.executor.state.recent.note(EntryKey::of(&run.intent));
     let outer = run.outer.as_ref();
-    run.nested = outer.and_then(|outer| nests.enter(outer, run.tool.name(), &gate));
+    run.nested = outer.and_then(|outer| Nest::enter(outer, run.tool.name(), &gate));
     let (tell, told) = oneshot::channel();
     let teller = Teller {
         leader: None,
         nested: run.nested.clone(),
         tell,
+        _untold: untold,
     };
     let abandoned = Abandoned(gate.clone());
-    tokio::spawn(arrive(run, gate, teller));
+    tokio::spawn(async move {
+        arrive(run, gate, teller).await;
+        drop(open);
+    });
     let envelope = told.await.unwrap_or_else(|_| {
         // The runtime is going down, or the ledger panicked.
         match abandoned.0.seal() {
@@ -41,7 +51,11 @@ pub(super) async fn shielded(mut run: Run) -> Envelope {
             Seen::InFlight | Seen::Left => Envelope::new(Code::ResponseLost),
         }
     });
-    envelope.with_key(&key)
+    // One that speaks of another call has that call's key.
+    match envelope.key() {
+        Some(_) => envelope,
+        None => envelope.with_key(&key),
+    }
 }
 
 /// Ends a call whose caller has left, if nothing of it has.
@@ -60,6 +74,7 @@ pub(super) struct Teller {
     leader: Option<Leader>,
     nested: Option<Nested>,
     tell: oneshot::Sender<Envelope>,
+    _untold: Untold,
 }
 
 impl Teller {
@@ -84,6 +99,7 @@ impl Teller {
 pub(super) enum Cut {
     Abandoned,
     Deadline,
+    Shutdown,
 }
 
 impl Cut {
@@ -91,22 +107,27 @@ impl Cut {
         match self {
             Self::Abandoned => Code::CancelledBeforeSend,
             Self::Deadline => Code::TimeoutBeforeSend,
+            Self::Shutdown => Code::ShuttingDown,
         }
     }
 
     pub(super) const fn lost(self) -> Code {
         match self {
-            Self::Abandoned => Code::ResponseLost,
+            Self::Abandoned | Self::Shutdown => Code::ResponseLost,
             Self::Deadline => Code::TimeoutAfterSend,
         }
     }
 }
 
 /// Waits until the call is ended from outside. Its gate is sealed then.
-async fn cut(gate: &Gate, deadline: Instant) -> Cut {
+async fn cut(gate: &Gate, running: &Running, deadline: Instant) -> Cut {
     tokio::select! {
         biased;
         () = gate.sealed() => Cut::Abandoned,
+        _ = running.draining() => {
+            gate.seal();
+            Cut::Shutdown
+        }
         () = sleep_until(deadline) => {
             gate.seal();
             Cut::Deadline
@@ -115,36 +136,36 @@ async fn cut(gate: &Gate, deadline: Instant) -> Cut {
 }
 
 async fn arrive(mut run: Run, gate: Gate, mut teller: Teller) {
+    let running = Arc::clone(&run.executor.state.running);
+    let lanes = run.tool.lanes(run.intent.scope(), &run.arguments);
     let arguments = std::mem::take(&mut run.arguments);
     let deadline = Instant::now() + run.deadline;
-    let mut admission = Admission::new(&run, deadline);
+    let mut admission = Admission::new(&run, Arc::clone(&lanes), deadline);
     loop {
         let admitted = tokio::select! {
             biased;
             admitted = admission.admit() => admitted,
-            cut = cut(&gate, deadline) => Admitted::Answered(narrow(cut.unsent())),
+            cut = cut(&gate, &running, deadline) => Admitted::Answered(narrow(cut.unsent())),
         };
         teller.leader = admission.take_leader();
-        let permit = match admitted {
+        let room = match admitted {
             Admitted::Answered(envelope) => return teller.tell(envelope),
-            Admitted::Ready(permit) => permit,
+            Admitted::Ready(room) => room,
         };
-        let Some((teller_back, claimed)) = claim(&run, &gate, deadline, teller).await else {
+        let asked = claim(&run, &gate, deadline, teller, room).await;
+        let Some((teller_back, claimed)) = asked else {
             return;
         };
         teller = teller_back;
         match claimed {
             Claimed::Answered(envelope) => return teller.tell(envelope),
-            Claimed::Granted(row, generation) => {
+            Claimed::Granted(row, generation, room) => {
                 drop(admission);
-                let settling = Settling::new(&run, &gate, row, generation);
-                work(settling, arguments, &gate, deadline, teller).await;
-                // Held until nothing is under way any more.
-                drop(permit);
-                return;
+                let settling = Settling::new(&run, &gate, row, generation, lanes);
+                return work(&run, settling, arguments, &gate, deadline, teller, room).await;
             }
-            // Another process was faster. Nobody keeps a permit while waiting.
-            Claimed::InProgress => drop(permit),
+            // Another process was faster.
+            Claimed::InProgress => {}
         }
         admission.lead_on(teller.leader.take());
     }
@@ -152,19 +173,22 @@ async fn arrive(mut run: Run, gate: Gate, mut teller: Teller) {
 
 enum Claimed {
     Answered(Envelope),
-    Granted(Arc<Row>, u32),
+    Granted(Arc<Row>, u32, Room),
     InProgress,
 }
 
-/// Asks for the claim. `None` where the call has ended meanwhile and was answered.
+/// Asks for the claim. `None` where the call has ended meanwhile and was answered. Unless the claim
+/// is granted, the room is left: nobody keeps one while waiting.
 async fn claim(
     run: &Run,
     gate: &Gate,
     deadline: Instant,
     teller: Teller,
+    room: Room,
 ) -> Option<(Teller, Claimed)> {
     let config = &run.executor.config;
     let key = EntryKey::of(&run.intent);
+    let lease = config.lease(run.deadline);
     let asked_at = Instant::now();
     let row = |epoch| {
         Arc::new(Row {
@@ -172,19 +196,21 @@ async fn claim(
             key: key.clone(),
             gate: gate.clone(),
             epoch,
-            lease: config.lease,
+            lease,
             single_write: run.tool.is_single_write(),
+            redaction: run.redaction.clone(),
             asked_at,
         })
     };
-    let claim = Claim::new(&run.intent, config.owner, config.lease);
+    let claim = Claim::new(&run.intent, config.owner, lease);
     // Never dropped: a claim that was granted to nobody would stand in the way for its lease.
     let mut asked = config.ledger.apply(&key, Event::Claim(claim));
     let answer = tokio::select! {
         biased;
         answer = &mut asked => answer,
-        cut = cut(gate, deadline) => {
+        cut = cut(gate, &run.executor.state.running, deadline) => {
             teller.tell(narrow(cut.unsent()));
+            drop(room);
             if let Ok(Answer::Granted(grant)) = asked.await {
                 row(grant.epoch).release(cut.unsent().into()).await;
             }
@@ -192,7 +218,7 @@ async fn claim(
         }
     };
     let claimed = match answer {
-        Ok(Answer::Granted(grant)) => Claimed::Granted(row(grant.epoch), grant.generation),
+        Ok(Answer::Granted(grant)) => Claimed::Granted(row(grant.epoch), grant.generation, room),
         Ok(other) => replay::answered(other).map_or(Claimed::InProgress, Claimed::Answered),
         Err(error) => {
             let code = run.executor.state.doubts.unasked(&key, &error);
@@ -204,12 +230,16 @@ async fn claim(
 
 /// Runs the handler under its claim and settles what became of it.
 async fn work(
+    run: &Run,
     mut settling: Settling,
     arguments: Value,
     gate: &Gate,
     deadline: Instant,
     teller: Teller,
+    // Held until nothing is under way any more.
+    mut room: Room,
 ) {
+    let running = &*run.executor.state.running;
     let mut handler = match settling.start(arguments).await {
         Ok(handler) => handler,
         Err(refused) => return teller.tell(refused),
@@ -218,22 +248,34 @@ async fn work(
     let ended = tokio::select! {
         biased;
         word = end(&mut handler) => Ok(word),
-        cut = cut(gate, deadline) => Err(cut),
+        cut = cut(gate, running, deadline) => Err(cut),
     };
-    gate.seal();
+    let seen = gate.seal();
+    let mut until = Instant::now() + GRACE;
     let word = match ended {
         Ok(word) => word,
         Err(cut) => {
             settling.cut_by(cut);
-            let word = timeout(GRACE, end(&mut handler)).await;
+            // What may have left is given the time that there is.
+            if matches!(cut, Cut::Shutdown) && seen != Seen::Never {
+                let drained = running.drains_until().unwrap_or(until);
+                until = until.max(drained.min(deadline));
+            }
+            let word = timeout_at(until, end(&mut handler)).await;
             word.unwrap_or(Word::Running)
         }
     };
     if !matches!(word, Word::Running) {
-        settling.settle_within(GRACE).await;
+        settling
+            .settle_until(until.max(Instant::now() + GRACE))
+            .await;
     }
     let envelope = settling.conclude(&word).await;
     let in_doubt = envelope.outcome() == Outcome::Unknown && envelope.code() != Code::Partial;
+    if in_doubt && run.tool.near_misses() != NearMisses::Lifted {
+        // From here on the doubt itself holds back whatever touches the same thing.
+        room.leave_lanes();
+    }
     teller.tell(envelope);
     if in_doubt {
         settling.conclude_late(word, handler).await;

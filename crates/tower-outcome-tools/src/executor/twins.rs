@@ -54,6 +54,11 @@ impl Twins {
         }
     }
 
+    /// Whether a call of this key is on its way.
+    pub(super) fn is_running(&self, key: &EntryKey) -> bool {
+        self.lock().contains_key(key)
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<EntryKey, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,7 +100,10 @@ fn follow(leader: &Envelope) -> Envelope {
     let code = match (leader.outcome(), leader.code()) {
         (Outcome::Ok, Code::DoneBodyLost) => Code::ResultOmitted,
         (Outcome::Ok, _) => Code::AlreadyDone,
-        (Outcome::Unknown, code) if code != Code::Partial => Code::StillConfirming,
+        // One that speaks of a call before them both does so for either.
+        (Outcome::Unknown, code) if !matches!(code, Code::Partial | Code::StillConfirming) => {
+            Code::StillConfirming
+        }
         (Outcome::AlreadyDone | Outcome::Failed | Outcome::Skipped | Outcome::Unknown, _) => {
             return leader.clone();
         }

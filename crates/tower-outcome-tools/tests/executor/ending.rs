@@ -161,6 +161,35 @@ async fn a_write_that_the_handler_left_behind_is_in_doubt_until_it_is_answered()
 }
 
 #[tokio::test]
+async fn a_write_whose_task_the_handler_aborts_is_in_doubt_until_it_is_answered() {
+    let bench = Bench::scripted([Step::CommitThenHold]).await;
+    let sent = Arc::new(Notify::new());
+    let wait = Arc::clone(&sent);
+    let tool = bench.tool("refund", move |writer, arguments| {
+        let wait = Arc::clone(&wait);
+        async move {
+            let context = Context::current().unwrap();
+            let write = async move { writer.write("/refunds", &arguments).await };
+            let write = tokio::spawn(context.scope(write));
+            wait.notified().await;
+            write.abort();
+            Ok(json!(write.await.is_ok()))
+        }
+    });
+    let executor = bench.executor().with_tool(tool);
+    let caller = tokio::spawn(async move { executor.run(call("refund")).await });
+    bench
+        .billing
+        .wait_for(|event| event.what == What::Holding)
+        .await;
+    sent.notify_one();
+    is(&caller.await.unwrap(), Outcome::Unknown, Code::ResponseLost);
+    bench.billing.release();
+    bench.until("refund", State::Done).await;
+    assert_eq!(bench.billing.commits(), 1);
+}
+
+#[tokio::test]
 async fn a_write_that_the_handler_gave_up_on_is_refused_late() {
     let bench = Bench::scripted([Step::CommitThenHold]).await;
     let sent = Arc::new(Notify::new());

@@ -1,12 +1,12 @@
 //! One word from the evidence of all writes and the handler's own.
 
 use serde_json::json;
-use tower_outcome::{Code, Outcome};
+use tower_outcome::{BoxError, Code, Outcome, Profile, Retry};
 use tower_outcome_core::ledger::State;
 use tower_outcome_testkit::Step;
-use tower_outcome_tools::Tool;
+use tower_outcome_tools::{NothingSent, Tool};
 
-use crate::support::{Bench, failing, is, order, rejected};
+use crate::support::{Bench, Writer, failing, is, order, rejected};
 
 /// Writes to `/a` and then to `/b`, whatever became of `/a`, and reports success.
 fn careless(bench: &Bench) -> Tool {
@@ -220,4 +220,51 @@ async fn what_one_call_did_is_what_an_identical_one_is_told() {
     assert_eq!(again.data()["order"], order()["order"]);
     assert!(again.deduplicated_until().is_some());
     assert_eq!(bench.billing.received().len(), 1);
+}
+
+#[tokio::test]
+async fn writes_of_which_one_never_left_and_one_was_refused_are_failed() {
+    let bench = Bench::scripted([rejected()]).await;
+    let refusing = Bench::start().await.billing.stop().await.unwrap();
+    let writer = Writer::new(refusing.url(), Profile::idempotency_key());
+    let tool = bench.tool("pair", move |here, arguments| {
+        let there = writer.clone();
+        async move {
+            let there = there.write("/a", &arguments).await.is_ok();
+            let here = here.write("/b", &arguments).await.is_ok();
+            Ok(json!([there, here]))
+        }
+    });
+    let envelope = bench.run(tool).await;
+    assert_eq!(envelope.outcome(), Outcome::Failed, "{envelope:?}");
+    assert_eq!(bench.state("pair").await, State::Failed);
+}
+
+#[tokio::test]
+async fn a_read_back_that_fails_after_a_create_does_not_make_the_call_repeatable() {
+    let bench = Bench::start().await;
+    let tool = || {
+        bench.tool("create", |writer, arguments| async move {
+            writer.write("/refunds", &arguments).await?;
+            let read_back: Result<_, BoxError> = Err("the new refund is not listed yet".into());
+            read_back
+        })
+    };
+    for _ in 0..2 {
+        let envelope = bench.run(tool()).await;
+        is(&envelope, Outcome::Unknown, Code::Partial);
+        assert_eq!(envelope.retry(), Retry::No);
+    }
+    assert_eq!(bench.billing.received().len(), 1);
+}
+
+#[tokio::test]
+async fn an_error_of_the_handler_cannot_turn_a_doubt_into_a_failure() {
+    let bench = Bench::scripted([failing()]).await;
+    let tool = bench.tool("refund", |writer, arguments| async move {
+        let _ = writer.write("/refunds", &arguments).await;
+        Err(NothingSent::because("so it says").into())
+    });
+    let envelope = bench.run(tool).await;
+    is(&envelope, Outcome::Unknown, Code::ServerError);
 }

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::task::JoinHandle;
 use tower_outcome::{
     BoxError, Code, Error, ForWrites as _, KeyedRetry, MemoryLedger, Outcome, OutcomeClient,
     Profile, Stack,
@@ -147,6 +149,71 @@ pub(crate) fn rejected() -> Step {
 
 pub(crate) fn failing() -> Step {
     Step::AnswerWith(Reply::new(500))
+}
+
+/// Calls that stop where the test can see them, until it lets them go on.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    started: mpsc::UnboundedSender<i64>,
+    seen: Arc<Mutex<mpsc::UnboundedReceiver<i64>>>,
+    go: Arc<Semaphore>,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let (started, seen) = mpsc::unbounded_channel();
+        Self {
+            started,
+            seen: Arc::new(Mutex::new(seen)),
+            go: Arc::new(Semaphore::new(0)),
+        }
+    }
+
+    /// An opaque tool of which every call stops here.
+    pub(crate) fn tool(&self, name: &str) -> Tool {
+        let stage = self.clone();
+        Tool::opaque_write(name, move |arguments: Value| {
+            let stage = stage.clone();
+            async move {
+                stage
+                    .stop(arguments["n"].as_i64().unwrap_or_default())
+                    .await;
+                Ok(arguments)
+            }
+        })
+    }
+
+    pub(crate) async fn stop(&self, n: i64) {
+        self.started.send(n).unwrap();
+        self.go.acquire().await.unwrap().forget();
+    }
+
+    /// The number of the call that started next.
+    pub(crate) async fn next(&self) -> i64 {
+        self.seen.lock().await.recv().await.unwrap()
+    }
+
+    /// Whether no call starts though nothing else is to be done. Only under paused time.
+    pub(crate) async fn is_quiet(&self) -> bool {
+        tokio::time::timeout(Duration::from_millis(1), self.next())
+            .await
+            .is_err()
+    }
+
+    pub(crate) fn let_go(&self, calls: usize) {
+        self.go.add_permits(calls);
+    }
+}
+
+/// A call that is told from others by its number.
+pub(crate) fn numbered(scope: &str, tool: &str, n: i64) -> ToolCall {
+    ToolCall::new(scope, tool, json!({ "n": n }))
+}
+
+/// Starts a call in a task of its own.
+pub(crate) fn start(executor: &Executor, call: ToolCall) -> JoinHandle<Envelope> {
+    let executor = executor.clone();
+    tokio::spawn(async move { executor.run(call).await })
 }
 
 #[track_caller]

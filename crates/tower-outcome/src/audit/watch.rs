@@ -11,7 +11,7 @@ use http::{Extensions, StatusCode};
 use super::finding::Ended;
 use super::write::{Sent, Write};
 use super::{Shared, evidence};
-use crate::call::is_read;
+use crate::profile::is_read;
 
 /// One request on its way. Of a write it has to be told the end: dropped, it reports that the write
 /// was abandoned.

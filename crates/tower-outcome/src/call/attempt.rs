@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use futures_util::task::AtomicWaker;
 use tower_outcome_core::{Code, Pass};
 
-use crate::transport::Pushback;
+use crate::retry::Pushback;
 
 /// What is known of one attempt.
 #[derive(Debug)]
@@ -19,9 +19,29 @@ pub(crate) struct Attempt {
     flags: AtomicU8,
     pass: Mutex<Option<Pass>>,
     gone: AtomicWaker,
-    code: OnceLock<Code>,
+    ending: OnceLock<Ending>,
     head: OnceLock<Code>,
-    pushback: OnceLock<Pushback>,
+}
+
+/// How an attempt ended by itself, and what that means for another one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    pub(crate) code: Code,
+    /// Another attempt under the same key does no harm and may tell more.
+    pub(crate) brings_news: bool,
+    /// What the provider asks of further attempts.
+    pub(crate) pushback: Option<Pushback>,
+}
+
+impl From<Code> for Ending {
+    /// The end of an attempt that nothing can follow.
+    fn from(code: Code) -> Self {
+        Self {
+            code,
+            brings_news: false,
+            pushback: None,
+        }
+    }
 }
 
 impl Attempt {
@@ -30,9 +50,8 @@ impl Attempt {
             flags: AtomicU8::new(0),
             pass: Mutex::new(Some(pass)),
             gone: AtomicWaker::new(),
-            code: OnceLock::new(),
+            ending: OnceLock::new(),
             head: OnceLock::new(),
-            pushback: OnceLock::new(),
         })
     }
 
@@ -68,9 +87,9 @@ impl Attempt {
         Poll::Ready(())
     }
 
-    /// Ends the attempt in `code`. `unsent` is proof beyond the probe's.
-    pub(crate) fn finish(&self, code: Code, unsent: bool) {
-        let _ = self.code.set(code);
+    /// Ends the attempt. `unsent` is proof beyond the probe's.
+    pub(crate) fn finish(&self, ending: Ending, unsent: bool) {
+        let _ = self.ending.set(ending);
         if unsent {
             self.prove_unsent();
         } else {
@@ -89,21 +108,10 @@ impl Attempt {
         head.filter(|code| code.outcome().is_done())
     }
 
-    /// Notes what the provider asks of further attempts.
-    pub(crate) fn push_back(&self, asked: Option<Pushback>) {
-        if let Some(asked) = asked {
-            let _ = self.pushback.set(asked);
-        }
-    }
-
-    pub(crate) fn pushback(&self) -> Option<Pushback> {
-        self.pushback.get().copied()
-    }
-
     /// Notes that the provider answered.
-    pub(crate) fn answered(&self, code: Code) {
+    pub(crate) fn answered(&self, ending: Ending) {
         self.flags.fetch_or(ANSWERED, Ordering::AcqRel);
-        self.finish(code, false);
+        self.finish(ending, false);
     }
 
     pub(crate) fn is_answered(&self) -> bool {
@@ -112,7 +120,11 @@ impl Attempt {
 
     /// How the attempt ended by itself, once it has.
     pub(crate) fn code(&self) -> Option<Code> {
-        self.code.get().copied()
+        self.ending().map(|ending| ending.code)
+    }
+
+    pub(crate) fn ending(&self) -> Option<Ending> {
+        self.ending.get().copied()
     }
 
     fn prove_unsent(&self) {

@@ -50,6 +50,9 @@ where
     let Some((ledger, intent)) = config.ledger.as_ref().zip(call.intent()) else {
         return Err(Error::new(Code::NotSent));
     };
+    if ledger.needs_honoured_keys() && !call.is_keyed() {
+        return Err(Error::new(Code::StoreUnavailable).with_detail(KEYS_NEEDED));
+    }
     let key = EntryKey::of(intent);
     let claim = Claim::new(intent, config.owner, config.lease);
     let grant = match ask(&config, &**ledger, &key, &claim, &call).await? {
@@ -262,6 +265,9 @@ fn write_record(call: &Call) -> WriteRecord {
         only: call.context().is_none(),
     }
 }
+
+const KEYS_NEEDED: &str = "the ledger may forget a claim, and the profile does not promise that the \
+    provider honours keys; use a durable ledger, or have this one told that it may";
 
 /// For how long a call that has ended may still come back with proof before its doubt is taken down.
 const SETTLE_GRACE: Duration = Duration::from_millis(100);

@@ -1,30 +1,44 @@
 //! What the classifier needs to know of a [`Call`].
 
-use super::{Answer, History, KeyOrigin, Reading, Sent, answer};
+use tower_outcome_core::{Code, Intent};
+
+use super::{Answer, History, KeyOrigin, Reading, Sent, answer, unanswered};
 use crate::call::Call;
 
 /// Judges the answer to the last attempt of `call`.
 pub(crate) fn write(call: &Call, reply: &Answer<'_>) -> Reading {
+    answer(call.profile(), &sent(call), reply, history(call))
+}
+
+/// Judges the last attempt of `call`, which ended in `code` without an answer.
+pub(crate) fn lost(call: &Call, code: Code) -> Reading {
+    unanswered(call.profile(), &sent(call), code, history(call))
+}
+
+fn sent(call: &Call) -> Sent<'_> {
     // Method, host and path: what the profile says of the route was looked up when the call began.
     let (_, place) = call.route().split_once(' ').unwrap_or_default();
     let path = place.find('/').map_or("/", |at| &place[at..]);
-    // A key that the caller put on the request itself. An intent's counts as derived.
-    let chosen = call.key().is_none();
+    // A key that the caller put on the request itself, or named in its intent.
+    let chosen = call.key().is_none() || call.intent().is_some_and(Intent::is_explicit);
     let origin = if chosen {
         KeyOrigin::Explicit
     } else {
         KeyOrigin::Derived
     };
-    let sent = Sent {
+    Sent {
         conditional: call.is_conditional(),
         key: call.is_keyed().then_some(origin),
+        key_age: call.counted_key_age(),
         claimed: call.is_claimed(),
         ..Sent::new(call.method(), path)
-    };
-    let history = match (call.is_tainted(), call.has_left_before()) {
+    }
+}
+
+fn history(call: &Call) -> History {
+    match (call.is_tainted(), call.has_left_before()) {
         (_, true) => History::LeftInThisCall,
         (true, false) => History::LeftInEarlierCall,
         (false, false) => History::Clean,
-    };
-    answer(call.profile(), &sent, reply, history)
+    }
 }

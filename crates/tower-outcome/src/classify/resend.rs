@@ -2,10 +2,10 @@
 
 use super::{Facts, Finding, View};
 use crate::profile::{Meaning, StoredFailures};
-use crate::transport::{self, Pushback};
+use crate::retry::{self, Pushback};
 
 pub(super) fn brings_news(finding: &Finding, facts: &Facts<'_>, view: &View<'_>) -> bool {
-    let never = transport::pushback(view.headers()) == Some(Pushback::Never);
+    let never = retry::pushback(view.headers()) == Some(Pushback::Never);
     if never || facts.profile.hint(view.headers()) == Some(false) {
         return false;
     }
@@ -33,30 +33,14 @@ pub(super) fn brings_news(finding: &Finding, facts: &Facts<'_>, view: &View<'_>)
             let driven = facts.profile.stored_failures() == Some(StoredFailures::Redrive);
             facts.is_tainted() && !answered && !driven
         }
-        Meaning::Indeterminate if status.is_server_error() => after_a_server_error(facts, view),
+        Meaning::Indeterminate if status.is_server_error() => {
+            !facts.replayed && facts.profile.tells_more_after(status, view.headers())
+        }
         Meaning::InFlight
         | Meaning::Indeterminate
         | Meaning::NotProcessed
         | Meaning::ProcessedOrInFlight
         | Meaning::RateLimited
         | Meaning::Redirected => true,
-    }
-}
-
-/// What a server error leaves under a key differs from provider to provider.
-fn after_a_server_error(facts: &Facts<'_>, view: &View<'_>) -> bool {
-    if facts.replayed {
-        return false;
-    }
-    match facts.profile.stored_failures() {
-        // What a gateway says in the execution's place is not what is stored.
-        Some(StoredFailures::Replay) => {
-            let gateway = matches!(view.status().as_u16(), 502..=504);
-            gateway || facts.profile.hint(view.headers()) == Some(true)
-        }
-        // It would run again, whatever the first time did.
-        Some(StoredFailures::ReExecute) => false,
-        Some(StoredFailures::LatestState | StoredFailures::Poison | StoredFailures::Redrive)
-        | None => true,
     }
 }

@@ -68,10 +68,11 @@ use std::time::Duration;
 use http::{HeaderName, Method};
 use tower_outcome_core::{KeyFormat, KeyStyle};
 
-use super::key::Limits;
+use super::key::Place;
+use super::limits::Limits;
 use super::promise::{LookUp, Retention, Scope, StoredFailures};
 use super::route::Matcher;
-use super::{Key, Place, Profile, ProfileError, Route};
+use super::{Key, Profile, ProfileError, Route};
 use fields::{At, Fields};
 
 mod fields;
@@ -128,7 +129,9 @@ fn promises(fields: &mut Fields, base: Profile) -> Result<Profile, ProfileError>
     }
     if let Some(key) = fields.take("key", |at| key(at.table()?))? {
         profile.honours_keys = key.is_some();
+        let (key, style) = key.unzip();
         profile.key = key;
+        profile.dialect.key_style = style;
     }
     if let Some(scope) = fields.take("scope", |at| at.list(|at| at.word(Scope::WORDS)))? {
         profile.scope = scope;
@@ -142,25 +145,25 @@ fn promises(fields: &mut Fields, base: Profile) -> Result<Profile, ProfileError>
     let stored = fields.take("stored_failures", |at| at.word(StoredFailures::WORDS))?;
     profile.stored_failures = stored.or(profile.stored_failures);
     if let Some(member) = fields.take("reference", At::text)? {
-        profile.reference = Some(member.into());
+        profile.dialect.reference = Some(member.into());
     }
     if let Some(ways) = fields.take("look_up", |at| at.list(|at| at.word(LookUp::WORDS)))? {
         profile.look_up = ways;
     }
     if let Some(markers) = fields.take("replay", |at| at.list(rules::header))? {
-        profile.replay = markers;
+        profile.dialect.replay = markers;
     }
     if let Some(marker) = fields.take("ignored_key", rules::header)? {
-        profile.ignored_key = Some(marker);
+        profile.dialect.ignored_key = Some(marker);
     }
     if let Some(name) = fields.take("hint", |at| header_name(&at))? {
         profile.hint = Some(name);
     }
     if let Some(tests) = fields.take("success", |at| at.list(rules::body))? {
-        profile.success = tests;
+        profile.dialect.success = tests;
     }
     if let Some(rules) = fields.take("rule", |at| at.list(rules::rule))? {
-        profile.rules.splice(0..0, rules);
+        profile.dialect.rules.splice(0..0, rules);
     }
     Ok(profile)
 }
@@ -184,7 +187,7 @@ fn route(mut fields: Fields, base: Profile) -> Result<Route, ProfileError> {
 }
 
 /// `None` for a provider that is known to take no key.
-fn key(mut fields: Fields) -> Result<Option<Key>, ProfileError> {
+fn key(mut fields: Fields) -> Result<Option<(Key, KeyStyle)>, ProfileError> {
     let kind = fields.required("in", |at| at.word(PLACES))?;
     if kind == Kind::None {
         fields.finish()?;
@@ -216,11 +219,9 @@ fn key(mut fields: Fields) -> Result<Option<Key>, ProfileError> {
     }
     let methods = fields.take("methods", |at| at.some(|at| method(&at)))?;
     fields.finish()?;
-    Ok(Some(Key {
-        place,
-        style: Some(style),
-        methods: Some(methods.map_or_else(|| Box::from([Method::POST]), Vec::into_boxed_slice)),
-    }))
+    let methods = methods.map_or_else(|| Box::from([Method::POST]), Vec::into_boxed_slice);
+    let methods = Some(methods);
+    Ok(Some((Key { place, methods }, style)))
 }
 
 fn retention(at: &At) -> Result<Retention, ProfileError> {

@@ -1,4 +1,4 @@
-//! Where to look in an answer: JSON pointers with wildcards, and globs for paths and names.
+//! Where to look in an answer: JSON pointers with wildcards.
 
 use serde_json::Value;
 
@@ -74,23 +74,6 @@ fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     }
 }
 
-/// Whether `text` has the shape of `glob`: `*` stands for anything but a slash, `**` for anything.
-pub(crate) fn is_like(glob: &str, text: &str) -> bool {
-    let Some(star) = glob.find('*') else {
-        return glob == text;
-    };
-    let (before, rest) = glob.split_at(star);
-    let Some(text) = text.strip_prefix(before) else {
-        return false;
-    };
-    let (after, reach) = match rest.strip_prefix("**") {
-        Some(after) => (after, text.len()),
-        None => (&rest[1..], text.find('/').unwrap_or(text.len())),
-    };
-    let mut cuts = (0..=reach).filter(|cut| text.is_char_boundary(*cut));
-    cuts.any(|cut| is_like(after, &text[cut..]))
-}
-
 /// Whether `kind` is the singular of `collection`, as `order` is of `orders`.
 pub(crate) fn names_one_of(collection: &str, kind: &str) -> bool {
     let plural = collection.strip_prefix(kind);
@@ -115,15 +98,6 @@ mod tests {
         assert_eq!(found("/**/code"), 2);
         assert_eq!(found("/errors/code"), 0);
         assert_eq!(Pattern::parse("errors"), None);
-    }
-
-    #[test]
-    fn a_glob_stops_at_a_slash_unless_doubled() {
-        assert!(is_like("/v1/*/refunds", "/v1/7/refunds"));
-        assert!(!is_like("/v1/*", "/v1/7/refunds"));
-        assert!(is_like("/v1/**", "/v1/7/refunds"));
-        assert!(is_like("Describe*", "DescribeInstances"));
-        assert!(!is_like("/v1", "/v1/"));
     }
 
     #[test]

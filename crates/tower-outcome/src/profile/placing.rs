@@ -4,7 +4,8 @@ use http::{HeaderValue, Request, Uri};
 use serde_json::Value;
 use tower_outcome_core::Error as Refused;
 
-use super::{Place, Profile};
+use super::Profile;
+use super::key::Place;
 use crate::{Error, OutcomeBody};
 
 impl Profile {
@@ -29,6 +30,13 @@ impl Profile {
             Some(member) => put_into_json(request, member, key, Own::Replaced),
             None => Ok(()),
         }
+    }
+
+    fn header_value(key: &str) -> Result<HeaderValue, Error> {
+        let mut value = HeaderValue::try_from(key)
+            .map_err(|_| Refused::invalid("idempotency-key", "cannot stand in a header"))?;
+        value.set_sensitive(true);
+        Ok(value)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{HeaderMap, Method, Request};
 
 use super::Profile;
-use super::pattern::is_like;
+use super::glob::is_like;
 
 /// Where in an API a request goes.
 #[derive(Clone, Copy, Debug)]

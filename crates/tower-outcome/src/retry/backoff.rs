@@ -3,16 +3,13 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use http::Response;
-use http::header::RETRY_AFTER;
 use pin_project_lite::pin_project;
 use tokio::time::Sleep;
+use tower_outcome_core::Gate;
 use tower_outcome_core::gate::WaitSealed;
-
-use crate::call::Call;
 
 pin_project! {
     /// The wait between two attempts. Ends early when the call does, so that nobody waits for an
@@ -22,15 +19,26 @@ pin_project! {
         sleep: Sleep,
         #[pin]
         sealed: Option<WaitSealed>,
+        // Boxed: it is there after a refusal of credentials only.
+        refresh: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     }
 }
 
 impl Backoff {
-    pub(super) fn new(delay: Duration, call: Option<&Call>) -> Self {
+    pub(super) fn new(wait: Duration, gate: Option<&Gate>) -> Self {
         Self {
-            sleep: tokio::time::sleep(delay),
-            sealed: call.map(|call| call.gate().sealed()),
+            sleep: tokio::time::sleep(wait),
+            sealed: gate.map(Gate::sealed),
+            refresh: None,
         }
+    }
+
+    pub(super) fn with_refresh(
+        mut self,
+        refresh: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    ) -> Self {
+        self.refresh = refresh;
+        self
     }
 }
 
@@ -44,6 +52,10 @@ impl Future for Backoff {
         {
             return Poll::Ready(());
         }
+        if let Some(refresh) = this.refresh {
+            ready!(refresh.as_mut().poll(cx));
+            *this.refresh = None;
+        }
         this.sleep.poll(cx)
     }
 }
@@ -53,13 +65,3 @@ impl fmt::Debug for Backoff {
         f.debug_struct("Backoff").finish_non_exhaustive()
     }
 }
-
-/// How long the provider asks to wait, in its `Retry-After` seconds (RFC 9110 section 10.2.3).
-pub(super) fn retry_after<T>(answer: &Response<T>) -> Option<Duration> {
-    let seconds = answer.headers().get(RETRY_AFTER)?.to_str().ok()?;
-    let seconds: u64 = seconds.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
-}
-
-/// The longest wait that a provider is granted.
-pub(super) const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);

@@ -19,9 +19,9 @@ use tower_outcome_core::{BoxError, Code};
 use super::collect::{Collect, Collected};
 use super::tail::Tail;
 use super::{Followed, Limits, evidence, grpc};
-use crate::call::{Attempt, Call};
+use crate::call::{Attempt, Call, Ending};
 use crate::classify::{self, Answer, GrpcStatus};
-use crate::{Error, ReplyBody};
+use crate::{Error, ReplyBody, retry};
 
 pin_project! {
     /// Response future of [`Wire`](super::Wire).
@@ -127,7 +127,7 @@ where
                 Projected::Sending { future } => match future.poll(cx) {
                     Poll::Ready(Ok(answer)) => {
                         let (parts, body) = answer.into_parts();
-                        write.attempt.headed(write.judge(&parts, End::LOST));
+                        write.attempt.headed(write.judge(&parts, End::LOST).code);
                         if write.is_handed_on(&parts) {
                             return Poll::Ready(Ok(write.handed_on(parts, None, body)));
                         }
@@ -241,9 +241,9 @@ impl Write {
         }
     }
 
-    fn judge(&self, parts: &Parts, end: End<'_>) -> Code {
+    fn judge(&self, parts: &Parts, end: End<'_>) -> Ending {
         if parts.extensions.get::<Followed>().is_some() {
-            return Code::Redirected;
+            return Code::Redirected.into();
         }
         let answer = Answer {
             status: parts.status,
@@ -253,7 +253,12 @@ impl Write {
             grpc: GrpcStatus::in_fields(&parts.headers)
                 .or_else(|| end.trailers.and_then(GrpcStatus::in_fields)),
         };
-        classify::write(&self.call, &answer).code
+        let reading = classify::write(&self.call, &answer);
+        Ending {
+            code: reading.code,
+            brings_news: reading.retryable_with_same_key,
+            pushback: retry::pushback(end.trailers.unwrap_or(&parts.headers)),
+        }
     }
 
     /// Whether the answer is a gRPC stream for all that is known: only the caller can read it.
@@ -294,7 +299,11 @@ impl Write {
             Some(_) if refused => Code::RefusedByProtocol,
             Some(_) => Code::ResponseLost,
         };
-        self.attempt.finish(code, unsent || refused);
+        let ending = Ending {
+            brings_news: classify::lost(&self.call, code).retryable_with_same_key,
+            ..Ending::from(code)
+        };
+        self.attempt.finish(ending, unsent || refused);
         self.report(code);
         let answer = Error::new(code);
         match error {
@@ -331,11 +340,9 @@ impl Write {
             lost: body.is_lost(),
             trailers: trailers.as_ref(),
         };
-        let code = self.judge(&parts, end);
-        let fields = trailers.as_ref().unwrap_or(&parts.headers);
-        self.attempt.push_back(grpc::pushback(fields));
-        self.attempt.answered(code);
-        self.report(code);
+        let ending = self.judge(&parts, end);
+        self.attempt.answered(ending);
+        self.report(ending.code);
         Response::from_parts(parts, body.with_trailers(trailers))
     }
 }

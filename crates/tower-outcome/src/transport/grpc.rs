@@ -1,8 +1,7 @@
 //! What a gRPC answer says outside its messages.
 //!
 //! The status stands in the trailers, or in the head of an answer without messages (gRPC over
-//! HTTP/2, "Responses"). A server may ask for another pace, or for no further attempt
-//! (gRFC A6, "Pushback").
+//! HTTP/2, "Responses").
 
 use std::time::Duration;
 
@@ -20,22 +19,6 @@ pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
 /// The `grpc-status`, if it is there. One that is no number is as good as none.
 pub(crate) fn status(fields: &HeaderMap) -> Option<u32> {
     fields.get("grpc-status")?.to_str().ok()?.parse().ok()
-}
-
-/// What the server asks of further attempts.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Pushback {
-    After(Duration),
-    Never,
-}
-
-/// What the server asks of further attempts, if it does. What cannot be read means none (gRFC A6).
-pub(crate) fn pushback(fields: &HeaderMap) -> Option<Pushback> {
-    let value = fields.get("grpc-retry-pushback-ms")?.to_str().ok();
-    let milliseconds = value.and_then(|value| value.trim().parse().ok());
-    Some(milliseconds.map_or(Pushback::Never, |it| {
-        Pushback::After(Duration::from_millis(it))
-    }))
 }
 
 /// Whether `read` goes on behind its first message: five bytes of prefix tell its length.

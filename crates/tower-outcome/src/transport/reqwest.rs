@@ -13,7 +13,7 @@ use super::hyper::absolute;
 use super::writes_client::{Pending, WritesClient};
 use super::{Followed, IntoTransport, Transport, Wire, sealed};
 use crate::OutcomeBody;
-use crate::call::is_read;
+use crate::call::reads;
 
 /// reqwest's client, as a [`Transport`]. Requests over HTTP/3 leave before their body is asked: what
 /// was handed on counts as sent.
@@ -48,6 +48,7 @@ impl Transport for ReqwestClient {
 
     fn start(&mut self, request: Request<OutcomeBody>, arm: impl FnOnce()) -> ReqwestFuture {
         // Cannot fail after `check`; if it did, the body would be dropped unarmed: no proof.
+        let wrote = !reads(&request);
         let (parts, body) = request.into_parts();
         let request = Request::from_parts(parts, reqwest::Body::wrap(body));
         match reqwest::Request::try_from(request) {
@@ -55,7 +56,6 @@ impl Transport for ReqwestClient {
                 if request.version() != Version::HTTP_3 {
                     arm();
                 }
-                let wrote = !is_read(request.method());
                 ReqwestFuture {
                     sent_to: wrote.then(|| request.url().clone()),
                     result: Ok(self.0.call(request)),

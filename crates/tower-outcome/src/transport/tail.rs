@@ -43,9 +43,9 @@ impl Tail {
 impl Drop for Tail {
     fn drop(&mut self) {
         if self.code == Code::ResponseLost {
-            self.attempt.finish(self.code, false);
+            self.attempt.finish(self.code.into(), false);
         } else {
-            self.attempt.answered(self.code);
+            self.attempt.answered(self.code.into());
         }
         self.call.end_streaming();
     }

@@ -1,12 +1,12 @@
 //! A private `PostgreSQL`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
-use super::{Files, Server, Signal, Supervised, free_port, secret};
+use super::{Files, Server, Signal, Supervised, free_port, install, secret};
 
 /// A `PostgreSQL` server on a port of this machine, as durable as one of earnest use.
 #[derive(Debug)]
@@ -129,18 +129,7 @@ fn installed() -> Result<PathBuf, String> {
     if let Some(found) = find() {
         return Ok(found);
     }
-    for arguments in [&["update"][..], INSTALL] {
-        eprintln!(
-            "xtask: PostgreSQL is not installed; apt-get {}",
-            arguments.join(" ")
-        );
-        // Fails unless we are root on a system of that kind, which the next look tells.
-        let _ = Command::new("apt-get")
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdout(Stdio::null())
-            .status();
-    }
+    install("PostgreSQL", "postgresql");
     find().ok_or_else(|| {
         "PostgreSQL is not installed: no `initdb` in /usr/lib/postgresql/*/bin or on the path. \
          Debian and Ubuntu have it in `postgresql`, Fedora in `postgresql-server` and \
@@ -162,8 +151,6 @@ fn find() -> Option<PathBuf> {
     let complete = |path: &Path| PROGRAMS.iter().all(|it| path.join(it).is_file());
     debian.chain(path).find(|path| complete(path))
 }
-
-const INSTALL: &[&str] = &["install", "--yes", "--no-install-recommends", "postgresql"];
 
 const PROGRAMS: &[&str] = &["initdb", "pg_isready", "postgres"];
 

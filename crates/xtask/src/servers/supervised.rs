@@ -21,6 +21,8 @@ pub struct Supervised {
 pub enum Signal {
     /// In order.
     Interrupt,
+    /// At once, and it is not asked.
+    Kill,
     /// At once, as a crash would.
     Quit,
 }
@@ -54,6 +56,7 @@ impl Supervised {
         if let Some(mut line) = self.line.take() {
             let name: &[u8] = match signal {
                 Signal::Interrupt => b"INT\n",
+                Signal::Kill => b"KILL\n",
                 Signal::Quit => b"QUIT\n",
             };
             // A shell that has ended has no server any more.

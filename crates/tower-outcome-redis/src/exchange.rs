@@ -1,0 +1,121 @@
+//! Writes an entry only where nobody has changed it since it was read.
+
+use redis::{Script, Value};
+use tower_outcome_core::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
+use tower_outcome_core::ledger::{Entry, State};
+
+use crate::fault::Fault;
+use crate::keyspace::Names;
+use crate::row::Stored;
+use crate::session::Session;
+
+/// A row to write, and the one that it was made of.
+pub(crate) struct Change<'a> {
+    pub(crate) names: &'a Names,
+    /// The set of open entries.
+    pub(crate) open: &'a str,
+    /// The revision that the store has to have, if it has to have any.
+    pub(crate) expected: Option<&'a str>,
+    pub(crate) before: Option<&'a Entry>,
+    pub(crate) next: &'a Stored,
+}
+
+/// What became of a change.
+pub(crate) enum Exchanged {
+    Written,
+    /// Nothing was written: the row, and the result where it was asked for.
+    Found(Option<Vec<u8>>, Option<Vec<u8>>),
+}
+
+impl Change<'_> {
+    /// Writes the row in one step and one round trip.
+    pub(crate) async fn apply(
+        &self,
+        session: &mut Session,
+        script: &Script,
+    ) -> Result<Exchanged, Fault> {
+        let row = self.next.encode()?;
+        if self.is_first_claim() {
+            return self.create(session, &row).await;
+        }
+        let (result_is, result) = self.result();
+        let answer = script
+            .key(&self.names.entry)
+            .key(&self.names.result)
+            .key(self.open)
+            .arg(self.expected.unwrap_or_default())
+            .arg(row)
+            .arg(retention(&self.next.entry, TOMBSTONE_RETENTION))
+            .arg(&self.names.member)
+            .arg(place(&self.next.entry))
+            .arg(result_is)
+            .arg(result)
+            .arg(retention(&self.next.entry, RESULT_RETENTION))
+            .invoke_async(&mut session.connection)
+            .await;
+        let (written, seconds, microseconds, row, result): Answer = session.judge(answer)?;
+        session.clock.see((seconds, microseconds));
+        Ok(if written {
+            Exchanged::Written
+        } else {
+            Exchanged::Found(row, result)
+        })
+    }
+
+    /// Whether the row stands for itself: no other key changes with it, and it is kept for ever.
+    fn is_first_claim(&self) -> bool {
+        let entry = &self.next.entry;
+        self.before.is_none() && entry.state == State::Claimed && !is_open(entry)
+    }
+
+    async fn create(&self, session: &mut Session, row: &str) -> Result<Exchanged, Fault> {
+        let answer = redis::cmd("SET")
+            .arg(&self.names.entry)
+            .arg(row)
+            .arg("NX")
+            .arg("GET")
+            .query_async(&mut session.connection)
+            .await;
+        Ok(match session.judge(answer)? {
+            Value::Nil => Exchanged::Written,
+            Value::BulkString(row) => Exchanged::Found(Some(row), None),
+            _ => return Err(Fault::not_understood()),
+        })
+    }
+
+    fn result(&self) -> (&'static str, &[u8]) {
+        let had = self.before.is_some_and(|entry| entry.result.is_some());
+        match &self.next.entry.result {
+            Some(result) => ("set", result),
+            None if had => ("drop", &[]),
+            None => ("leave", &[]),
+        }
+    }
+}
+
+type Answer = (bool, u64, u64, Option<Vec<u8>>, Option<Vec<u8>>);
+
+/// Whether the entry is in doubt, or comes to be once its lease ends.
+fn is_open(entry: &Entry) -> bool {
+    let doubtful = [State::Claimed, State::Dispatching, State::Unknown];
+    entry.maybe_sent && doubtful.contains(&entry.state)
+}
+
+/// The oldest come first.
+fn place(entry: &Entry) -> String {
+    if is_open(entry) {
+        entry.updated_at.0.to_string()
+    } else {
+        String::new()
+    }
+}
+
+/// In milliseconds, 0 for ever: what may still be in the making never ends by time.
+fn retention(entry: &Entry, ended: std::time::Duration) -> u64 {
+    match entry.state {
+        State::Claimed | State::Dispatching | State::Unknown => 0,
+        State::Done | State::Failed | State::Free | State::Partial => {
+            u64::try_from(ended.as_millis()).unwrap_or(u64::MAX)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the ledger's keys are called.
+//!
+//! All of them carry the prefix as their hash tag, so that they lie in one slot and one script may
+//! change several of them.
+
+use tower_outcome_core::IdempotencyKey;
+use tower_outcome_core::ledger::EntryKey;
+
+use crate::fault::Refusal;
+
+/// The names of one ledger.
+pub(crate) struct Keyspace {
+    tag: String,
+}
+
+/// The names of one entry.
+pub(crate) struct Names {
+    /// Where the entry is.
+    pub(crate) entry: String,
+    /// Where its stored result is, which lives shorter.
+    pub(crate) result: String,
+    /// What stands for it among the open ones.
+    pub(crate) member: String,
+}
+
+impl Keyspace {
+    pub(crate) fn new(prefix: &str) -> Result<Self, Refusal> {
+        if prefix.is_empty() || prefix.contains(['{', '}']) {
+            return Err(Refusal::new(
+                "the prefix of the ledger's keys is empty or has a brace in it",
+            ));
+        }
+        let tag = format!("{{{prefix}}}");
+        Ok(Self { tag })
+    }
+
+    /// The sorted set of all entries that are in doubt or may come to be by time alone.
+    pub(crate) fn open(&self) -> String {
+        format!("{}:open", self.tag)
+    }
+
+    pub(crate) fn names(&self, key: &EntryKey) -> Names {
+        let (high, low) = key.key.as_bytes().split_at(16);
+        // The scope may hold anything, so it comes last.
+        self.names_of(format!("{}{}:{}", hex(high), hex(low), key.scope))
+    }
+
+    pub(crate) fn names_of(&self, member: String) -> Names {
+        Names {
+            entry: format!("{}:entry:{member}", self.tag),
+            result: format!("{}:result:{member}", self.tag),
+            member,
+        }
+    }
+}
+
+impl Names {
+    /// The entry that the names are of.
+    pub(crate) fn key(&self) -> Option<EntryKey> {
+        let (digits, scope) = self.member.split_once(':')?;
+        let (high, low) = digits.split_at_checked(32)?;
+        let halves = [unhex(high)?, unhex(low)?].concat();
+        Some(EntryKey {
+            scope: scope.into(),
+            key: IdempotencyKey::from_bytes(halves.try_into().ok()?),
+        })
+    }
+}
+
+/// 16 bytes as 32 digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let number = bytes
+        .iter()
+        .fold(0, |number: u128, byte| (number << 8) | u128::from(*byte));
+    format!("{number:032x}")
+}
+
+/// Reads what [`hex`] wrote.
+pub(crate) fn unhex(digits: &str) -> Option<[u8; 16]> {
+    let written = digits.len() == 32 && digits.bytes().all(|it| it.is_ascii_hexdigit());
+    let number = u128::from_str_radix(digits, 16).ok().filter(|_| written)?;
+    Some(number.to_be_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_back_to_its_entry_whatever_the_scope_holds() {
+        let keyspace = Keyspace::new("ledger").unwrap();
+        for scope in ["acme", "", "a:b", "{other}:entry:", "\n\u{1f9fe}"] {
+            let key = EntryKey {
+                scope: scope.into(),
+                key: IdempotencyKey::from_bytes([0x0a; 32]),
+            };
+            let names = keyspace.names(&key);
+            assert!(names.entry.starts_with("{ledger}:entry:0a0a"));
+            assert_eq!(keyspace.names_of(names.member).key(), Some(key));
+        }
+        assert_eq!(keyspace.names_of("0a".into()).key(), None);
+    }
+
+    #[test]
+    fn a_prefix_that_would_move_the_hash_tag_is_refused() {
+        for prefix in ["", "{a", "a}b"] {
+            assert!(Keyspace::new(prefix).is_err(), "{prefix}");
+        }
+    }
+}

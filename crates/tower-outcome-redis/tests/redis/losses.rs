@@ -1,0 +1,96 @@
+//! A server that has forgotten an entry, as after a failover.
+
+use tower_outcome_core::ledger::{Answer, Ledger, State};
+
+use crate::support::{
+    Place, applied, claim, done, doubt, entry, fenced, granted, key, refused, release, send,
+};
+
+#[tokio::test]
+async fn a_lost_claim_is_put_back_by_its_owner_s_next_step() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    for (order, event, state) in [
+        (1, send(1), State::Dispatching),
+        (2, doubt(1), State::Unknown),
+        (3, done(1, Some(b"{}")), State::Done),
+        (4, release(1), State::Free),
+    ] {
+        granted(&ledger, order).await;
+        place
+            .client()
+            .await
+            .run(&["DEL", &place.entry(order)])
+            .await;
+        assert_eq!(ledger.read(&key(order)).await.unwrap(), None);
+        applied(&ledger, order, event).await;
+        assert_eq!(entry(&ledger, order).await.state, state);
+    }
+}
+
+#[tokio::test]
+async fn a_lost_claim_is_not_granted_again_by_the_process_that_remembers_it() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let grant = granted(&ledger, 1).await;
+    let mut client = place.client().await;
+    client.run(&["DEL", &place.entry(1)]).await;
+    let again = ledger.apply(&key(1), claim(1)).await.unwrap();
+    assert_eq!(again, Answer::InProgress);
+
+    applied(&ledger, 1, send(grant.epoch)).await;
+    applied(&ledger, 1, doubt(grant.epoch)).await;
+    client.run(&["DEL", &place.entry(1)]).await;
+    let again = ledger.apply(&key(1), claim(1)).await.unwrap();
+    assert_eq!(again, Answer::StillConfirming);
+}
+
+#[tokio::test]
+async fn a_lost_claim_that_another_process_has_by_now_takes_proof_and_nothing_else() {
+    let place = Place::new();
+    let (ours, theirs) = (place.ledger().await, place.ledger().await);
+    let lost = granted(&ours, 1).await;
+    place.client().await.run(&["DEL", &place.entry(1)]).await;
+    let current = granted(&theirs, 1).await;
+    assert_eq!(lost.epoch, current.epoch, "the server has begun anew");
+    applied(&theirs, 1, send(current.epoch)).await;
+
+    for event in [send(1), release(1), refused(1), doubt(1)] {
+        fenced(&ours, 1, event).await;
+        assert_eq!(entry(&theirs, 1).await.state, State::Dispatching);
+    }
+    applied(&ours, 1, done(lost.epoch, None)).await;
+    assert_eq!(entry(&theirs, 1).await.state, State::Done);
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_back_is_left_alone() {
+    let place = Place::new();
+    let mut client = place.client().await;
+    granted(&place.ledger().await, 1).await;
+    let ledger = place.ledger().await;
+    let row: String = client.ask(&["GET", &place.entry(1)]).await;
+    for damaged in [
+        String::new(),
+        "short".to_owned(),
+        row[..row.len() - 1].to_owned(),
+        row.replace("\"format\":1", "\"format\":2"),
+        row.replace("claimed", "claiming"),
+        row.replace("\"epoch\":1", "\"epoch\":-1"),
+        row.replace("\"fingerprint\":{", "\"fingerprint\":{\"x\":7,"),
+    ] {
+        assert_ne!(damaged, row);
+        client.run(&["SET", &place.entry(1), &damaged]).await;
+        for event in [claim(1), send(1), release(1), done(1, None)] {
+            let error = ledger.apply(&key(1), event).await.unwrap_err();
+            assert!(!error.is_fenced(), "{error:?}");
+            assert!(
+                format!("{error:?}").contains("cannot be read back"),
+                "{error:?}"
+            );
+        }
+        assert!(ledger.read(&key(1)).await.is_err());
+        let kept: String = client.ask(&["GET", &place.entry(1)]).await;
+        assert_eq!(kept, damaged);
+    }
+}

@@ -1,0 +1,13 @@
+//! The ledger on a real server, seen from outside. `cargo xtask test` starts one.
+
+mod counts;
+mod crashes;
+mod cuts;
+mod losses;
+mod processes;
+mod proxy;
+mod retention;
+mod rows;
+mod rules;
+mod start;
+mod support;

@@ -1,0 +1,53 @@
+//! What a row holds, for people and for those who look for secrets.
+
+use serde_json::json;
+use tower_outcome_core::Intent;
+use tower_outcome_core::ledger::{Claim, EntryKey, Event, Ledger, Owner};
+use xtask::servers::{Redis, Server as _};
+
+use crate::support::{Place, applied, granted, key, send};
+
+#[tokio::test]
+async fn a_row_is_json_after_the_number_of_its_change() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let grant = granted(&ledger, 1).await;
+    applied(&ledger, 1, send(grant.epoch)).await;
+    let row: String = place.client().await.ask(&["GET", &place.entry(1)]).await;
+    let json: serde_json::Value = serde_json::from_str(&row[48..]).unwrap();
+    assert_eq!(json["state"], "dispatching");
+    assert_eq!(json["tool"], "refund");
+    assert_eq!(json["writes"][0]["route"], "POST api.example/refunds");
+}
+
+#[tokio::test]
+async fn no_key_and_no_row_holds_an_argument() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let arguments = json!({ "card": "canary-4111" });
+    let intent = Intent::new("acme", "refund", &arguments).unwrap();
+    let claim = Claim::new(&intent, Owner::random(), std::time::Duration::from_secs(30));
+    let key = EntryKey::of(&intent);
+    ledger.apply(&key, Event::Claim(claim)).await.unwrap();
+    ledger.apply(&key, send(1)).await.unwrap();
+    let mut client = place.client().await;
+    let pattern = format!("{{{}}}:*", place.prefix);
+    let keys: Vec<String> = client.ask(&["KEYS", &pattern]).await;
+    assert_eq!(keys.len(), 2);
+    for key in keys {
+        let dump: Vec<u8> = client.ask(&["DUMP", &key]).await;
+        let shown = format!("{key} {}", String::from_utf8_lossy(&dump));
+        assert!(!shown.contains("canary"), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_server_quotes_is_not_shown() {
+    let server = Redis::start_with(&["--rename-command", "MGET", ""]).unwrap();
+    let place = Place::at(server.url());
+    let ledger = place.ledger().await;
+    let error = ledger.read(&key(1)).await.unwrap_err();
+    let shown = format!("{error:?} {error}");
+    assert!(shown.contains("the server answers ERR"), "{shown}");
+    assert!(!shown.contains(&place.prefix), "{shown}");
+}

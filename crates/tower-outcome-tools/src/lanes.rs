@@ -1,0 +1,300 @@
+//! Lanes: what touches one thing happens one call after the other.
+//!
+//! A [`Lane`] names a thing that two calls must not change at once: an account, a file, a booking.
+//! A tool says which lanes a call needs ([`Tool::with_lanes`](crate::Tool::with_lanes)); the
+//! executor takes them before it claims the call, and other calls of these lanes wait, first come
+//! first served. A host that touches the same thing by itself takes the lane too.
+//!
+//! The table holds an entry for each lane that is held or waited for, and nothing else.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! use tower_outcome_tools::{Lane, Lanes};
+//!
+//! let lanes = Lanes::new();
+//! let held = lanes.lock([Lane::new("account/7"), Lane::new("account/9")]).await;
+//! assert!(lanes.try_lock([Lane::new("account/9")]).is_none());
+//! drop(held);
+//! assert_eq!(lanes.len(), 0);
+//! # }
+//! ```
+
+use std::collections::HashMap;
+use std::collections::hash_map::{Entry, RandomState};
+use std::fmt;
+use std::hash::BuildHasher as _;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::line::{Line, Place};
+
+/// The name of a thing that only one call at a time may touch.
+///
+/// Cheap to clone. `Debug` does not show the name: it is likely made of arguments.
+#[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Lane(Arc<str>);
+
+impl Lane {
+    /// Two lanes of the same name are the same lane, whatever tool or scope takes it: put the
+    /// tenant into the name where the things of two tenants share names.
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Lane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lane").finish_non_exhaustive()
+    }
+}
+
+/// A table of lanes. Cloning shares it.
+///
+/// See the [module docs](self).
+#[derive(Clone)]
+pub struct Lanes {
+    table: Arc<Table>,
+}
+
+struct Table {
+    shards: [Mutex<Shard>; SHARDS],
+    hasher: RandomState,
+    numbers: AtomicU64,
+}
+
+/// The lanes that are held. Boxed, since hardly any of them is waited for.
+type Shard = HashMap<Lane, Option<Box<Line>>>;
+
+impl Lanes {
+    /// A table in which nothing is held.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            table: Arc::new(Table {
+                shards: std::array::from_fn(|_| Mutex::default()),
+                hasher: RandomState::new(),
+                numbers: AtomicU64::new(0),
+            }),
+        }
+    }
+
+    /// Takes all of these lanes, waiting for each where it has to.
+    ///
+    /// They are taken in the order of their names, so that two that want the same lanes cannot wait
+    /// for each other. A lane that stands there twice is taken once. Dropping the future gives up
+    /// what it has and its place in the line.
+    pub async fn lock(&self, lanes: impl IntoIterator<Item = Lane>) -> Held {
+        self.lock_set(set(lanes)).await
+    }
+
+    /// Takes all of these lanes, or none if one is held.
+    #[must_use]
+    pub fn try_lock(&self, lanes: impl IntoIterator<Item = Lane>) -> Option<Held> {
+        self.try_lock_set(set(lanes))
+    }
+
+    /// How many lanes are held.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let shards = self.table.shards.iter();
+        shards.map(|shard| lock(shard).len()).sum()
+    }
+
+    /// Whether no lane is held.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The same for lanes that are sorted already.
+    pub(crate) async fn lock_set(&self, lanes: Arc<[Lane]>) -> Held {
+        let mut held = self.none_of(lanes);
+        while let Some(lane) = held.lanes.get(held.taken) {
+            if let Err(place) = self.table.take(lane) {
+                place.turn(|number| self.table.leave(lane, number)).await;
+            }
+            held.taken += 1;
+        }
+        held
+    }
+
+    pub(crate) fn try_lock_set(&self, lanes: Arc<[Lane]>) -> Option<Held> {
+        let mut held = self.none_of(lanes);
+        while let Some(lane) = held.lanes.get(held.taken) {
+            if !self.table.try_take(lane) {
+                return None;
+            }
+            held.taken += 1;
+        }
+        Some(held)
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.table, &other.table)
+    }
+
+    fn none_of(&self, lanes: Arc<[Lane]>) -> Held {
+        Held {
+            table: Arc::clone(&self.table),
+            lanes,
+            taken: 0,
+        }
+    }
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Lanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lanes")
+            .field("held", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Lanes in the order in which they are taken, each once.
+pub(crate) fn set(lanes: impl IntoIterator<Item = Lane>) -> Arc<[Lane]> {
+    let mut lanes: Vec<_> = lanes.into_iter().collect();
+    lanes.sort_unstable();
+    lanes.dedup();
+    lanes.into()
+}
+
+/// Lanes that are held until this is dropped.
+#[must_use = "lanes are free again once this is dropped"]
+pub struct Held {
+    table: Arc<Table>,
+    lanes: Arc<[Lane]>,
+    taken: usize,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for lane in &self.lanes[..self.taken] {
+            self.table.free(lane);
+        }
+    }
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held")
+            .field("lanes", &self.taken)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Table {
+    fn try_take(&self, lane: &Lane) -> bool {
+        match self.shard(lane).entry(lane.clone()) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(entry) => {
+                entry.insert(None);
+                true
+            }
+        }
+    }
+
+    /// Takes the lane, or joins its line.
+    fn take(&self, lane: &Lane) -> Result<(), Place> {
+        match self.shard(lane).entry(lane.clone()) {
+            Entry::Occupied(mut held) => {
+                Err(held.get_mut().get_or_insert_default().join(&self.numbers))
+            }
+            Entry::Vacant(entry) => {
+                entry.insert(None);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives the lane to whoever is next.
+    fn free(&self, lane: &Lane) {
+        let mut shard = self.shard(lane);
+        let next = shard.get_mut(lane).and_then(|line| {
+            let next = line.as_mut()?.next();
+            drop_if_empty(line);
+            next
+        });
+        let Some(next) = next else {
+            shard.remove(lane);
+            let (len, capacity) = (shard.len(), shard.capacity());
+            if capacity > SPARE && len < capacity / 8 {
+                shard.shrink_to(len * 2);
+            }
+            return;
+        };
+        drop(shard);
+        // If it leaves just now, it hands the lane on by itself.
+        let _ = next.send(());
+    }
+
+    fn leave(&self, lane: &Lane, number: u64) {
+        let mut shard = self.shard(lane);
+        let left = shard.get_mut(lane).is_some_and(|line| {
+            let left = line.as_mut().is_some_and(|line| line.leave(number));
+            drop_if_empty(line);
+            left
+        });
+        drop(shard);
+        if !left {
+            self.free(lane);
+        }
+    }
+
+    fn shard(&self, lane: &Lane) -> MutexGuard<'_, Shard> {
+        let hash = self.hasher.hash_one(lane);
+        let shards = SHARDS as u64;
+        let place = usize::try_from(hash % shards).unwrap_or_default();
+        lock(&self.shards[place])
+    }
+}
+
+fn drop_if_empty(line: &mut Option<Box<Line>>) {
+    line.take_if(|line| line.is_empty());
+}
+
+fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Enough that tasks on all threads hardly ever meet.
+const SHARDS: usize = 64;
+
+/// How many entries a shard keeps room for, though none is held.
+const SPARE: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::{Lane, Lanes, set};
+
+    #[test]
+    fn a_lane_that_nobody_else_wants_costs_no_allocation() {
+        let lanes = Lanes::new();
+        let sets = [1, 2].map(|n| set([Lane::new(format!("account/{n}"))]));
+        let turn = || {
+            sets.each_ref()
+                .map(|set| lanes.lock_set(set.clone()).now_or_never())
+        };
+        assert!(turn().iter().all(Option::is_some));
+        let counted = allocation_counter::measure(|| {
+            for _ in 0..1000 {
+                drop(turn());
+            }
+        });
+        assert_eq!((counted.count_total, counted.count_current), (0, 0));
+    }
+}
