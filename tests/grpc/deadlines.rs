@@ -1,64 +1,84 @@
-//! Channels that cannot connect, and servers that do not answer.
+//! Calls whose time runs out while the server holds the answer.
 
-use tonic::transport::Endpoint;
-use tower_outcome::{Code, Outcome, Stack};
-use tower_outcome_testkit::{Billing, Refusing, Step, Unreachable};
+use std::time::Duration;
 
-use crate::channel::{Refunds, refund};
-use crate::{DEADLINE, behind, channel};
+use tower_outcome::{Code, MemoryLedger, Outcome};
 
-#[tokio::test]
-async fn a_dead_port_failed_and_the_status_has_our_error_behind_it() {
-    let refusing = Refusing::start().unwrap();
-    let mut client = Refunds::over(&Stack::new(), channel(&refusing.url()));
-    let (request, watch) = refund();
-    let status = client.refund(request).await.unwrap_err();
-    assert_eq!(behind(&status).unwrap().code(), Code::ConnectFailed);
-    assert_eq!(watch.verdict().unwrap().code(), Code::ConnectFailed);
+use crate::billing::Billing;
+use crate::refunds::Refunds;
+use crate::{keyed_write, once, ours, write};
+
+#[tokio::test(start_paused = true)]
+async fn silence_behind_the_request_is_unknown_and_the_late_answer_settles_it() {
+    for make in [write, keyed_write] {
+        let (billing, channel) = Billing::in_memory();
+        let held = billing.hold();
+        let mut refunds = Refunds::new(&once().with_deadline(DEADLINE), channel);
+
+        let (request, watch) = make();
+        let status = refunds.refund(request).await.unwrap_err();
+        assert_eq!(ours(&status).code(), Code::TimeoutAfterSend);
+        assert_eq!(watch.verdict().unwrap().outcome(), Outcome::Unknown);
+        assert_eq!(billing.commits(), 1);
+
+        drop(held);
+        let settled = watch.call().unwrap().settled().await;
+        assert_eq!(settled.code(), Code::Done);
+    }
 }
 
-#[tokio::test]
-async fn a_server_that_holds_its_answer_leaves_the_call_unknown_until_it_comes() {
-    let billing = Billing::start_without_keys().await.unwrap();
-    billing.script([Step::CommitThenHold]);
-    let stack = Stack::new().with_deadline(DEADLINE);
-    let mut client = Refunds::over(&stack, channel(&billing.url()));
-    let (mut request, watch) = refund();
-    request.extensions_mut().insert(crate::intent());
-    let status = client.refund(request).await.unwrap_err();
-    assert_eq!(behind(&status).unwrap().code(), Code::TimeoutAfterSend);
-    assert_eq!(watch.verdict().unwrap().code(), Code::TimeoutAfterSend);
+#[tokio::test(start_paused = true)]
+async fn an_answer_whose_end_is_late_is_read_to_its_end_all_the_same() {
+    let (billing, channel) = Billing::in_memory();
+    let feed = billing.stream();
+    feed.send(Ok("re_1".into())).unwrap();
+    let stack = once().with_deadline(Duration::from_millis(500));
+    let mut refunds = Refunds::new(&stack, channel);
 
-    billing.release();
-    let late = watch.call().unwrap().settled().await;
-    assert_eq!(late.code(), Code::Done);
+    let (request, watch) = keyed_write();
+    let status = refunds.refund(request).await.unwrap_err();
+    assert_eq!(ours(&status).code(), Code::TimeoutAfterSend);
+
+    tokio::time::advance(Duration::from_secs(5)).await;
+    drop(feed);
+    let settled = watch.call().unwrap().settled().await;
+    assert_eq!(settled.code(), Code::Done);
 }
 
-#[tokio::test]
-async fn a_connect_that_hangs_failed_where_the_endpoint_limits_it() {
-    let unreachable = Unreachable::start().await.unwrap();
-    let endpoint = Endpoint::from_shared(unreachable.url()).unwrap();
-    let channel = endpoint.connect_timeout(DEADLINE / 3).connect_lazy();
-    let stack = Stack::new().with_deadline(DEADLINE * 10);
-    let mut client = Refunds::over(&stack, channel);
-    let (request, watch) = refund();
-    client.refund(request).await.unwrap_err();
-    assert_eq!(watch.verdict().unwrap().code(), Code::ConnectFailed);
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_is_what_the_same_call_gets_next() {
+    let (billing, channel) = Billing::in_memory();
+    let held = billing.hold();
+    let stack = once()
+        .with_deadline(DEADLINE)
+        .with_ledger(MemoryLedger::default());
+    let mut refunds = Refunds::new(&stack, channel);
+
+    let (request, watch) = keyed_write();
+    refunds.refund(request).await.unwrap_err();
+    drop(held);
+    watch.call().unwrap().settled().await;
+
+    let (request, watch) = keyed_write();
+    assert_eq!(refunds.refund(request).await.unwrap().get_ref(), "re_1");
+    assert_eq!(watch.verdict().unwrap().code(), Code::AlreadyDone);
+    assert_eq!(billing.received().len(), 1);
 }
 
-/// The channel keeps the request in a queue of its own while it connects: the caller has to be told
-/// that nobody knows, and the proof comes once the channel lets go of it.
+/// A caller who goes away takes nothing back.
 #[tokio::test]
-async fn a_connect_that_hangs_without_a_limit_is_unknown_and_proven_later() {
-    let unreachable = Unreachable::start().await.unwrap();
-    let endpoint = Endpoint::from_shared(unreachable.url()).unwrap();
-    let channel = endpoint.connect_timeout(DEADLINE * 3).connect_lazy();
-    let stack = Stack::new().with_deadline(DEADLINE);
-    let mut client = Refunds::over(&stack, channel);
-    let (request, watch) = refund();
-    client.refund(request).await.unwrap_err();
-    assert_eq!(watch.verdict().unwrap().code(), Code::TimeoutAfterSend);
+async fn a_dropped_call_goes_on_and_is_settled() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let held = billing.hold();
+    let mut refunds = Refunds::new(&once(), channel);
 
-    let late = watch.call().unwrap().settled().await;
-    assert_eq!(late.outcome(), Outcome::Failed);
+    let (request, watch) = keyed_write();
+    tokio::select! {
+        _ = refunds.refund(request) => panic!("the answer is held back"),
+        () = billing.wait_commits(1) => {}
+    }
+    drop(held);
+    assert_eq!(watch.call().unwrap().settled().await.code(), Code::Done);
 }
+
+const DEADLINE: Duration = Duration::from_secs(2);

@@ -1,92 +1,97 @@
-//! The key travels as metadata, and a ledger answers for it.
+//! The key on the wire, and what a ledger makes of a repeat.
 
 use std::time::Duration;
 
-use tower_outcome::{Code, KeyedRetry, MemoryLedger, Outcome, Profile, Stack};
-use tower_outcome_testkit::{Billing, ErrorCode, Frames, Reply, Step};
+use tonic::Status;
+use tower_outcome::{Code, KeyFormat, KeyedRetry, MemoryLedger, Profile, Stack, Verdict};
 
-use crate::channel::{Refunds, refund};
-use crate::{channel, intent};
+use crate::billing::{Billing, Step};
+use crate::refunds::Refunds;
+use crate::{intent, keyed_write, once, ours, write};
 
-fn eager() -> KeyedRetry {
-    KeyedRetry::new(3).with_first_delay(Duration::ZERO)
-}
-
-fn honouring() -> Stack {
-    Stack::new()
-        .with_profile(Profile::idempotency_key())
-        .with_retry(eager())
+fn retrying() -> Stack {
+    Stack::new().with_retry(KeyedRetry::new(3).with_first_delay(Duration::ZERO))
 }
 
 #[tokio::test]
 async fn the_key_is_metadata_and_the_same_on_each_attempt() {
-    let billing = Billing::start().await.unwrap();
-    billing.script([Step::CommitThenClose, Step::CommitThenReset]);
-    let mut client = Refunds::over(&honouring(), channel(&billing.url()));
-    let (mut request, watch) = refund();
-    request.extensions_mut().insert(intent());
-    client.refund(request).await.unwrap();
-    assert_eq!(watch.verdict().unwrap().outcome(), Outcome::Ok);
+    let (billing, channel) = Billing::on_loopback().await;
+    billing.script([
+        Step::CommitThenFail(Status::unavailable("going down")),
+        Step::Fail(Status::unavailable("still down")),
+    ]);
+    let profile = Profile::idempotency_key().with_replay_marker("idempotent-replayed");
+    let mut refunds = Refunds::new(&retrying().with_profile(profile), channel);
 
-    let received = billing.received();
-    assert_eq!(received.len(), 3);
-    let keys: Vec<_> = received.iter().map(|it| it.key().unwrap()).collect();
-    assert!(keys.iter().all(|key| key.len() == 36 && *key == keys[0]));
+    let (request, watch) = keyed_write();
+    let answer = refunds.refund(request).await.unwrap();
+    assert_eq!(answer.get_ref(), "re_1");
+    assert_eq!(watch.verdict().unwrap().code(), Code::DoneReplayed);
+    let key = Some(intent().render(0, KeyFormat::Uuid));
+    assert_eq!(billing.received(), [key.clone(), key.clone(), key]);
     assert_eq!(billing.commits(), 1);
 }
 
 #[tokio::test]
-async fn a_second_identical_call_gets_the_stored_message_and_sends_nothing() {
-    let billing = Billing::start_without_keys().await.unwrap();
-    let stack = Stack::new().with_ledger(MemoryLedger::default());
-    let mut client = Refunds::over(&stack, channel(&billing.url()));
-    let mut answers = Vec::new();
-    for code in [Code::Done, Code::AlreadyDone] {
-        let (mut request, watch) = refund();
-        request.extensions_mut().insert(intent());
-        answers.push(client.refund(request).await.unwrap().into_inner());
-        assert_eq!(watch.verdict().unwrap().code(), code);
-    }
-    assert_eq!(answers[0], answers[1]);
+async fn a_write_without_a_key_is_sent_once() {
+    let (billing, channel) = Billing::on_loopback().await;
+    billing.script([Step::CommitThenFail(Status::unavailable("going down"))]);
+    let stack = retrying().with_profile(Profile::idempotency_key());
+    let mut refunds = Refunds::new(&stack, channel);
+
+    let (request, watch) = write();
+    let status = refunds.refund(request).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::Unavailable);
+    assert_eq!(watch.verdict().unwrap().code(), Code::ServerError);
+    assert_eq!(billing.received(), [None]);
+}
+
+#[tokio::test]
+async fn a_key_that_nobody_promised_to_honour_repeats_nothing() {
+    let (billing, channel) = Billing::on_loopback().await;
+    billing.script([Step::CommitThenFail(Status::unavailable("going down"))]);
+    let mut refunds = Refunds::new(&retrying(), channel);
+
+    let (request, watch) = keyed_write();
+    refunds.refund(request).await.unwrap_err();
+    assert_eq!(watch.verdict().unwrap().code(), Code::ServerError);
     assert_eq!(billing.received().len(), 1);
 }
 
 #[tokio::test]
-async fn a_server_that_asks_for_another_pace_or_none_is_heard() {
-    let unavailable = |pushback: &str| {
-        let reply = Reply::grpc_status(14, "busy").with_header("grpc-retry-pushback-ms", pushback);
-        Step::AnswerWith(reply)
-    };
-    for (pushback, attempts) in [("0", 2), ("-1", 1), ("soon", 1)] {
-        let billing = Billing::start().await.unwrap();
-        billing.script([unavailable(pushback)]);
-        let mut client = Refunds::over(&honouring(), channel(&billing.url()));
-        let (mut request, _) = refund();
-        request.extensions_mut().insert(intent());
-        let answer = client.refund(request).await;
-        assert_eq!(answer.is_ok(), attempts == 2, "{pushback}");
-        assert_eq!(billing.received().len(), attempts, "{pushback}");
-    }
+async fn the_same_call_again_is_already_done_and_answered_from_the_ledger() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let stack = once().with_ledger(MemoryLedger::default());
+    let mut refunds = Refunds::new(&stack, channel);
+
+    let (request, watch) = keyed_write();
+    assert_eq!(refunds.refund(request).await.unwrap().get_ref(), "re_1");
+    assert_eq!(watch.verdict().unwrap().code(), Code::Done);
+
+    let (request, watch) = keyed_write();
+    let answer = refunds.refund(request).await.unwrap();
+    assert_eq!(answer.get_ref(), "re_1");
+    let verdict = answer.extensions().get::<Verdict<()>>().unwrap();
+    assert_eq!(verdict.code(), Code::AlreadyDone);
+    assert_eq!(watch.verdict().unwrap().code(), Code::AlreadyDone);
+    assert_eq!(billing.received().len(), 1);
 }
 
 #[tokio::test]
-async fn what_the_protocol_refused_is_repeated_without_a_key_where_that_is_asked_for() {
-    for (retry, attempts) in [(eager(), 1), (eager().with_unsent_retries(), 2)] {
-        let billing = Billing::start_without_keys().await.unwrap();
-        let refused = Frames::on_head().reset_stream(ErrorCode::REFUSED_STREAM);
-        billing.script([Step::Frames(refused)]);
-        let stack = Stack::new().with_retry(retry);
-        let mut client = Refunds::over(&stack, channel(&billing.url()));
-        let (request, watch) = refund();
-        let answer = client.refund(request).await;
-        assert_eq!(answer.is_ok(), attempts == 2);
-        assert_eq!(billing.received().len(), attempts);
-        let word = watch.verdict().unwrap().outcome();
-        let expected = if attempts == 2 {
-            Outcome::Ok
-        } else {
-            Outcome::Failed
-        };
-        assert_eq!(word, expected);
-    }
+async fn the_same_call_again_is_still_confirming_where_nobody_knows() {
+    let (billing, channel) = Billing::on_loopback().await;
+    billing.script([Step::CommitThenFail(Status::internal("a bug"))]);
+    let stack = once().with_ledger(MemoryLedger::default());
+    let mut refunds = Refunds::new(&stack, channel);
+
+    let (request, watch) = keyed_write();
+    let status = refunds.refund(request).await.unwrap_err();
+    assert_eq!(status.message(), "a bug");
+    assert_eq!(watch.verdict().unwrap().code(), Code::ServerError);
+
+    let (request, watch) = keyed_write();
+    let status = refunds.refund(request).await.unwrap_err();
+    assert_eq!(ours(&status).code(), Code::StillConfirming);
+    assert_eq!(watch.verdict().unwrap().code(), Code::StillConfirming);
+    assert_eq!(billing.received().len(), 1);
 }

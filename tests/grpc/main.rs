@@ -1,41 +1,58 @@
-//! gRPC clients over a stack that keeps their answers.
+//! What gRPC clients see over a stack, with real tonic at both ends.
 
-mod channel;
+mod billing;
 mod deadlines;
-mod generated;
+mod faults;
+mod health;
 mod keys;
+mod pushback;
+mod refunds;
+mod refused;
 mod statuses;
 mod streams;
 
 use std::error::Error as _;
-use std::time::Duration;
 
 use serde_json::json;
-use tonic::Status;
-use tonic::transport::{Channel, Endpoint};
-use tower_outcome::{Error, Intent};
+use tonic::{Request, Status};
+use tower_outcome::{Error, Intent, KeyedRetry, Stack, Watch};
 
-/// Short enough not to be noticed, long enough for a loopback connection under load.
-const DEADLINE: Duration = Duration::from_millis(300);
+/// A stack that makes each write once and knows nothing of the provider.
+fn once() -> Stack {
+    Stack::new().with_retry(KeyedRetry::new(1))
+}
+
+/// The write that all tests make, watched.
+fn write() -> (Request<String>, Watch) {
+    watched(String::from("order A-1, 1000"))
+}
+
+/// The same write with its wish, and so with a key.
+fn keyed_write() -> (Request<String>, Watch) {
+    let (mut request, watch) = write();
+    request.extensions_mut().insert(intent());
+    (request, watch)
+}
+
+fn watched<T>(message: T) -> (Request<T>, Watch) {
+    let watch = Watch::new();
+    let mut request = Request::new(message);
+    request.extensions_mut().insert(watch.clone());
+    (request, watch)
+}
 
 fn intent() -> Intent {
-    Intent::new("acme", "refund", &json!({ "order": "A-1" })).unwrap()
+    Intent::new("acme", "refund", &json!({ "order": "A-1", "amount": 1000 })).unwrap()
 }
 
-fn channel(url: &str) -> Channel {
-    Endpoint::from_shared(url.to_owned())
-        .unwrap()
-        .connect_lazy()
-}
-
-/// Our error, where it stands behind a status.
-fn behind(status: &Status) -> Option<&Error> {
-    let mut source = status.source();
-    while let Some(error) = source {
-        if let Some(ours) = error.downcast_ref() {
-            return Some(ours);
+/// The error of ours that tonic wrapped.
+fn ours(status: &Status) -> &Error {
+    let mut cause = status.source();
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref() {
+            return error;
         }
-        source = error.source();
+        cause = error.source();
     }
-    None
+    panic!("no error of ours behind {status:?}")
 }

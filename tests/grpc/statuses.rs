@@ -1,77 +1,84 @@
-//! What a status proves, and what it does not.
+//! Which word stands behind a status of the server.
 
-use tower_outcome::{Code, Outcome, Profile, Stack};
-use tower_outcome_testkit::{Billing, Reply, Step};
+use tonic::{Code as Grpc, Status};
+use tower_outcome::{Code, Outcome, Profile};
 
-use crate::channel::{Refunds, refund};
-use crate::{behind, channel};
+use crate::billing::{Billing, Step};
+use crate::refunds::Refunds;
+use crate::{keyed_write, once, write};
 
-async fn told(step: Step, stack: &Stack) -> (tonic::Status, Code) {
-    let billing = Billing::start_without_keys().await.unwrap();
-    billing.script([step]);
-    let mut client = Refunds::over(stack, channel(&billing.url()));
-    let (request, watch) = refund();
-    let status = client.refund(request).await.unwrap_err();
-    assert_eq!(billing.received().len(), 1);
-    (status, watch.verdict().unwrap().code())
-}
-
-#[tokio::test]
-async fn a_refusal_is_a_promise_and_the_rest_is_none() {
-    let rows = [
-        (1, Outcome::Unknown),
-        (2, Outcome::Unknown),
-        (3, Outcome::Failed),
-        (4, Outcome::Unknown),
-        (5, Outcome::Failed),
-        (7, Outcome::Failed),
-        (8, Outcome::Failed),
-        (9, Outcome::Failed),
-        (10, Outcome::Unknown),
-        (11, Outcome::Failed),
-        (12, Outcome::Failed),
-        (13, Outcome::Unknown),
-        (14, Outcome::Unknown),
-        (15, Outcome::Unknown),
-        (16, Outcome::Failed),
-    ];
-    for (number, outcome) in rows {
-        let late = Reply::grpc(b"").with_trailer("grpc-status", number.to_string());
-        for reply in [Reply::grpc_status(number, "no"), late] {
-            let (status, code) = told(Step::AnswerWith(reply), &Stack::new()).await;
-            assert_eq!(status.code() as u32, number);
-            assert_eq!(code.outcome(), outcome, "{number}: {code}");
+/// The word that the whole table gives, for answers that `step` makes of a status.
+async fn walk(step: fn(Status) -> Step, table: &[(Grpc, Code)]) {
+    let (billing, channel) = Billing::on_loopback().await;
+    for &(grpc, code) in table {
+        for make in [write, keyed_write] {
+            // A stack remembers the keys whose writes are not settled.
+            let mut refunds = Refunds::new(&once(), channel.clone());
+            billing.script([step(Status::new(grpc, "as scripted"))]);
+            let (request, watch) = make();
+            let status = refunds.refund(request).await.unwrap_err();
+            assert_eq!(status.code(), grpc, "{status:?}");
+            assert_eq!(status.message(), "as scripted");
+            assert_eq!(watch.verdict().unwrap().code(), code, "{grpc:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn behind_a_proxy_that_repeats_no_refusal_is_a_promise() {
-    let stack = Stack::new().with_profile(Profile::generic().with_replaying_proxy());
-    for number in [3, 5, 7, 8, 16] {
-        let refusal = Step::AnswerWith(Reply::grpc_status(number, "no"));
-        let (_, code) = told(refusal, &stack).await;
-        assert_eq!(code.outcome(), Outcome::Unknown, "{number}");
-    }
+async fn each_status_without_a_message_has_its_word() {
+    walk(Step::Fail, &TABLE).await;
 }
 
 #[tokio::test]
-async fn a_server_that_dies_after_the_commit_says_unavailable_and_the_word_is_unknown() {
-    for step in [Step::CommitThenClose, Step::CommitThenReset] {
-        let (status, code) = told(step, &Stack::new()).await;
-        assert_eq!(code, Code::ResponseLost);
-        assert_eq!(behind(&status).unwrap().code(), Code::ResponseLost);
-    }
+async fn each_status_behind_a_message_has_its_word() {
+    walk(Step::MessageThenFail, &TABLE).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_status_has_its_word_on_many_threads() {
+    walk(Step::Fail, &TABLE).await;
+    walk(Step::MessageThenFail, &TABLE).await;
 }
 
 #[tokio::test]
-async fn an_answer_without_a_status_is_lost() {
-    let cut = |bytes| Step::HalfAnswer {
-        bytes,
-        end: tower_outcome_testkit::End::Close,
-    };
-    for bytes in [9, 40, 60] {
-        let (_, code) = told(cut(bytes), &Stack::new()).await;
-        assert_eq!(code, Code::ResponseLost, "{bytes}");
+async fn behind_a_proxy_that_repeats_requests_no_refusal_is_a_promise() {
+    let (billing, channel) = Billing::on_loopback().await;
+    let stack = once().with_profile(Profile::generic().with_replaying_proxy());
+    let mut refunds = Refunds::new(&stack, channel);
+    for (grpc, code) in TABLE {
+        billing.script([Step::Fail(Status::new(grpc, "as scripted"))]);
+        let (request, watch) = write();
+        refunds.refund(request).await.unwrap_err();
+        let verdict = watch.verdict().unwrap();
+        assert_eq!(verdict.outcome(), Outcome::Unknown, "{grpc:?}, else {code}");
     }
 }
+
+/// As a 409 it may be the answer to a copy of the same request that something in between has sent.
+#[tokio::test]
+#[ignore = "classify takes ALREADY_EXISTS on a first attempt for a refusal"]
+async fn what_exists_already_may_be_this_calls_doing() {
+    walk(
+        Step::Fail,
+        &[(Grpc::AlreadyExists, Code::ConflictAmbiguous)],
+    )
+    .await;
+}
+
+const TABLE: [(Grpc, Code); 15] = [
+    (Grpc::Aborted, Code::ConflictAmbiguous),
+    (Grpc::Cancelled, Code::ServerError),
+    (Grpc::DataLoss, Code::ServerError),
+    (Grpc::DeadlineExceeded, Code::TimeoutAfterSend),
+    (Grpc::FailedPrecondition, Code::PreconditionFailed),
+    (Grpc::Internal, Code::ServerError),
+    (Grpc::InvalidArgument, Code::Rejected),
+    (Grpc::NotFound, Code::Rejected),
+    (Grpc::OutOfRange, Code::Rejected),
+    (Grpc::PermissionDenied, Code::Rejected),
+    (Grpc::ResourceExhausted, Code::RateLimited),
+    (Grpc::Unauthenticated, Code::Rejected),
+    (Grpc::Unavailable, Code::ServerError),
+    (Grpc::Unimplemented, Code::Rejected),
+    (Grpc::Unknown, Code::ServerError),
+];

@@ -88,6 +88,14 @@ impl<B> ReplyBody<B> {
         }
     }
 
+    /// The trailers, if they are at hand.
+    pub(crate) fn trailers(&self) -> Option<&HeaderMap> {
+        match &self.kind {
+            Kind::Whole { trailers, .. } => trailers.as_deref(),
+            Kind::Lost | Kind::Wire { .. } => None,
+        }
+    }
+
     pub(crate) fn map<T>(self, map: impl FnOnce(B) -> T) -> ReplyBody<T> {
         let kind = match self.kind {
             Kind::Lost => Kind::Lost,
@@ -99,6 +107,13 @@ impl<B> ReplyBody<B> {
             },
         };
         ReplyBody { kind }
+    }
+}
+
+/// An empty body. tonic's interceptors make one when they refuse a request.
+impl<B> Default for ReplyBody<B> {
+    fn default() -> Self {
+        Self::whole(Bytes::new())
     }
 }
 

@@ -1,12 +1,12 @@
-//! An answer as the ledger keeps it: status, content type, body. Nothing else of the head is kept.
+//! An answer as the ledger keeps it: status, content type, body, and the status of a gRPC call.
+//! Nothing else of its head and its trailers is kept.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 
-use crate::ReplyBody;
-use crate::transport::is_grpc;
+use crate::{ReplyBody, transport};
 
 #[derive(Deserialize, Serialize)]
 struct Head {
@@ -14,16 +14,22 @@ struct Head {
     form: u8,
     status: u16,
     content_type: Option<String>,
+    /// Without it a gRPC client takes the answer for one that broke off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grpc_status: Option<u32>,
 }
 
 /// The answer in one line of JSON for the head, and the body as it is.
 pub(super) fn pack<B>(answer: &Response<ReplyBody<B>>) -> Option<Box<[u8]>> {
     let body = answer.body().bytes()?;
     let content_type = answer.headers().get(CONTENT_TYPE);
+    let trailers = answer.body().trailers();
     let head = Head {
         form: FORM,
         status: answer.status().as_u16(),
         content_type: content_type.and_then(|value| value.to_str().ok().map(str::to_owned)),
+        grpc_status: transport::grpc_status(answer.headers())
+            .or_else(|| trailers.and_then(transport::grpc_status)),
     };
     let mut packed = serde_json::to_vec(&head).ok()?;
     packed.push(b'\n');
@@ -47,17 +53,16 @@ fn parse<B>(packed: &[u8]) -> Option<Response<ReplyBody<B>>> {
         return None;
     }
     let body = Bytes::copy_from_slice(&packed[end + 1..]);
-    let mut answer = Response::new(ReplyBody::whole(body));
+    let trailers = head.grpc_status.map(|status| {
+        let mut trailers = HeaderMap::new();
+        trailers.insert("grpc-status", status.into());
+        trailers
+    });
+    let mut answer = Response::new(ReplyBody::whole(body).with_trailers(trailers));
     *answer.status_mut() = StatusCode::from_u16(head.status).ok()?;
     if let Some(content_type) = head.content_type {
         let content_type = HeaderValue::try_from(content_type).ok()?;
         answer.headers_mut().insert(CONTENT_TYPE, content_type);
-    }
-    if is_grpc(answer.headers()) {
-        // Only what was done is kept, and a gRPC client waits for the status.
-        let mut trailers = HeaderMap::new();
-        trailers.insert("grpc-status", HeaderValue::from_static("0"));
-        return Some(answer.map(|body| body.with_trailers(Some(trailers))));
     }
     Some(answer)
 }

@@ -49,6 +49,11 @@ impl<B> Collect<B> {
         self
     }
 
+    /// Reads streams as well: nobody is there any more to hand them on to.
+    pub(super) fn read_on(&mut self) {
+        self.unary_until = None;
+    }
+
     fn is_too_much(&self) -> bool {
         let stream = self.unary_until.is_some() && grpc::is_more_than_one(&self.read);
         self.read.len() > self.cap || stream

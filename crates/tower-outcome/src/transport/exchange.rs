@@ -152,8 +152,11 @@ where
                     ready!(write.poll_gone(timer.as_mut(), patient, cx));
                     return Poll::Ready(Err(write.unanswered(error.take())));
                 }
-                Projected::Reading { parts, body } => {
-                    let body = match body.poll(cx) {
+                Projected::Reading { parts, mut body } => {
+                    if write.call.ended().is_some() {
+                        body.read_on();
+                    }
+                    let body = match body.as_mut().poll(cx) {
                         Poll::Ready(collected) => collected,
                         Poll::Pending => {
                             ready!(write.poll_given_up(timer.as_mut(), cx));
@@ -264,8 +267,9 @@ impl Write {
     }
 
     fn may_stream(&self, parts: &Parts) -> bool {
-        let ended = grpc::status(&parts.headers).is_some();
-        self.call.keeps_response() && !ended && grpc::is_grpc(&parts.headers)
+        let is_open = grpc::is_grpc(&parts.headers) && grpc::status(&parts.headers).is_none();
+        // Once the call has ended nobody is there to read it: what it says is taken down here.
+        is_open && self.call.keeps_response() && self.call.ended().is_none()
     }
 
     fn collect<B>(&self, parts: &Parts, body: B) -> Collect<B> {
@@ -278,7 +282,7 @@ impl Write {
     }
 
     fn handed_on<B>(&self, parts: Parts, start: Option<Bytes>, rest: B) -> Response<ReplyBody<B>> {
-        let tail = Tail::new(&self.call, &self.attempt, parts.status);
+        let tail = Tail::new(&self.call, &self.attempt, &parts);
         Response::from_parts(parts, ReplyBody::wire(start, rest).with_tail(tail))
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use http::response::Parts;
 use http::{HeaderMap, StatusCode};
 use tower_outcome_core::Code;
 
@@ -14,25 +15,26 @@ pub(crate) struct Tail {
     call: Call,
     attempt: Arc<Attempt>,
     status: StatusCode,
+    headers: Box<HeaderMap>,
     code: Code,
 }
 
 impl Tail {
     /// Keeps `call` open until the end of the answer's body.
-    pub(super) fn new(call: &Call, attempt: &Arc<Attempt>, status: StatusCode) -> Self {
+    pub(super) fn new(call: &Call, attempt: &Arc<Attempt>, head: &Parts) -> Self {
         call.begin_streaming();
         Self {
             call: call.clone(),
             attempt: Arc::clone(attempt),
-            status,
+            status: head.status,
+            headers: Box::new(head.headers.clone()),
             code: Code::ResponseLost,
         }
     }
 
     pub(crate) fn end(mut self, trailers: Option<&HeaderMap>) {
         if let Some(grpc) = trailers.and_then(GrpcStatus::in_fields) {
-            let headers = HeaderMap::new();
-            let answer = Answer::new(self.status, &headers).with_grpc(grpc);
+            let answer = Answer::new(self.status, &self.headers).with_grpc(grpc);
             self.code = classify::write(&self.call, &answer).code;
         }
     }
