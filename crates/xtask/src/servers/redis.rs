@@ -40,25 +40,24 @@ impl Redis {
     ///
     /// Those of [`start`](Self::start).
     pub fn start_with(settings: &[&str]) -> Result<Self, String> {
-        let mut server = Self {
-            program: installed()?,
-            process: None,
-            port: free_port().map_err(|error| error.to_string())?,
-            password: secret(),
-            settings: settings.iter().map(ToString::to_string).collect(),
-            files: Files::new("redis").map_err(|error| error.to_string())?,
-        };
-        let mut started = server.start_again();
-        for _ in 1..PORTS {
-            if started.is_ok() || !server.is_crowded_out() {
-                break;
+        let mut refused = String::new();
+        for _ in 0..PORTS {
+            let mut server = Self {
+                program: installed()?,
+                process: None,
+                port: free_port().map_err(|error| error.to_string())?,
+                password: secret(),
+                settings: settings.iter().map(ToString::to_string).collect(),
+                files: Files::new("redis").map_err(|error| error.to_string())?,
+            };
+            match server.start_again() {
+                Ok(()) => return Ok(server),
+                // Somebody else was quicker to take the port.
+                Err(reason) if server.is_crowded_out() => refused = reason,
+                Err(reason) => return Err(reason),
             }
-            // Somebody else was quicker to take it.
-            drop(server.process.take());
-            server.port = free_port().map_err(|error| error.to_string())?;
-            started = server.start_again();
         }
-        started.map(|()| server)
+        Err(refused)
     }
 
     /// Kills the server.
@@ -85,8 +84,8 @@ impl Redis {
 
     fn wait(&self) -> Result<(), String> {
         for _ in 0..READY_ATTEMPTS {
-            // It listens before it has loaded, and says so.
-            if self.ping().is_ok_and(|answer| answer.starts_with("+PONG")) {
+            // It listens before it has loaded, and says so; and another server does not know us.
+            if self.ping().is_ok_and(|answers| answers == ["+OK", "+PONG"]) {
                 return Ok(());
             }
             if self.is_crowded_out() {
@@ -100,17 +99,14 @@ impl Redis {
 
     /// Whether another process listens on the port.
     fn is_crowded_out(&self) -> bool {
-        let log = Supervised::log(&self.files);
-        let last_start = log.rsplit("Configuration loaded").next();
-        last_start.is_some_and(|log| log.contains("Address already in use"))
+        Supervised::log(&self.files).contains("Address already in use")
     }
 
-    /// The answer to a ping.
-    fn ping(&self) -> io::Result<String> {
+    /// The answers to our password and a ping.
+    fn ping(&self) -> io::Result<Vec<String>> {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
         write!(stream, "AUTH {}\r\nPING\r\n", self.password)?;
-        let answers = BufReader::new(stream).lines();
-        answers.take(2).last().unwrap_or_else(|| Ok(String::new()))
+        BufReader::new(stream).lines().take(2).collect()
     }
 }
 
@@ -125,8 +121,8 @@ impl Server for Redis {
 
 impl Drop for Redis {
     fn drop(&mut self) {
-        // Before the files go.
-        drop(self.process.take());
+        // Before the files go. While it starts it hears nothing that it could be asked in order.
+        self.crash();
     }
 }
 
