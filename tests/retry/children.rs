@@ -1,12 +1,15 @@
 //! The keys of the writes that a tool call makes, over real sockets.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use http::Request;
+use tower_outcome::context::Recorder;
 use tower_outcome::{
     Code, Context, Envelope, Gate, Intent, Outcome, OutcomeBody, OutcomeClient, Profile,
     RequestExt as _, Stack,
 };
+use tower_outcome_core::ledger::{LedgerFuture, WriteRecord};
 use tower_outcome_testkit::{Billing, Received, Step};
 
 use crate::clients::over_each;
@@ -97,6 +100,32 @@ async fn of_parallel_posts_of_equal_bytes_one_leaves_where_no_key_counts() {
         let (first, second) = context().scope(both).await;
         assert_eq!(first.code(), Code::Done, "{client}");
         assert_eq!(second.code(), Code::StillConfirming, "{client}");
+        assert_eq!(billing.received().len(), 1, "{client}");
+    }
+}
+
+/// Takes every write down, but not at once.
+struct Slow;
+
+impl Recorder for Slow {
+    fn before_send(&self, _: WriteRecord) -> LedgerFuture<'_, ()> {
+        Box::pin(async {
+            tokio::task::yield_now().await;
+            Ok(())
+        })
+    }
+}
+
+#[tokio::test]
+async fn of_equal_posts_that_wait_for_their_turn_together_one_leaves_where_no_key_counts() {
+    for (client, stack) in over_each(&Stack::new()) {
+        let billing = Billing::start_without_keys().await.unwrap();
+        let one = || send(&stack, post(&billing, "refunds", "A-1"));
+        let both = async { tokio::join!(one(), one()) };
+        let context = context().with_recorder(Arc::new(Slow));
+        let (first, second) = context.scope(both).await;
+        let codes = (first.code(), second.code());
+        assert_eq!(codes, (Code::Done, Code::StillConfirming), "{client}");
         assert_eq!(billing.received().len(), 1, "{client}");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use http::HeaderMap;
 use tower_outcome::retry::Reason;
 use tower_outcome::{Code, KeyedRetry, Profile, RequestExt as _, Stack, Watch};
-use tower_outcome_testkit::{Billing, Reply, Step};
+use tower_outcome_testkit::{Billing, Refusing, Reply, Step};
 
 use crate::clients::{over_each, write};
 use crate::plain::{self, answer, broken, keyed, send};
@@ -130,6 +130,31 @@ async fn a_stack_refreshes_once_over_real_clients() {
                 let call = watch.call().unwrap();
                 assert_eq!(call.attempts(), 2, "{context}");
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn fetching_credentials_repeats_nothing_that_was_never_sent() {
+    for (unsent_retries, attempts) in [(false, 1), (true, 3)] {
+        let (policy, fetched) = refreshing(at_once(3));
+        let policy = if unsent_retries {
+            policy.with_unsent_retries()
+        } else {
+            policy
+        };
+        for (client, stack) in over_each(&Stack::new().with_retry(policy)) {
+            let refusing = Refusing::start().unwrap();
+            let watch = Watch::new();
+            let mut request = write(&refusing.url());
+            request.extensions_mut().insert(watch.clone());
+            assert_eq!(
+                stack.send(request).await.code(),
+                Code::ConnectFailed,
+                "{client}"
+            );
+            assert_eq!(watch.call().unwrap().attempts(), attempts, "{client}");
+            assert_eq!(fetched.load(Ordering::SeqCst), 0, "{client}");
         }
     }
 }

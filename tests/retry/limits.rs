@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::{Request, Response};
+use tower::BoxError;
+use tower::retry::Policy;
 use tower::retry::budget::TpsBudget;
+use tower_outcome::KeyedRetry;
 use tower_outcome::retry::Reason;
 
-use crate::plain::{Answer, answer, broken, keyed, send, write};
+use crate::plain::{Answer, answer, broken, keyed, read, send, write};
 use crate::{at_once, profile};
 
 fn busy(seconds: u64) -> Answer {
@@ -19,6 +23,20 @@ async fn no_more_attempts_are_made_than_were_allowed() {
         let seen = send(at_once(attempts), keyed(), [broken()]).await;
         assert_eq!(seen.sent(), attempts.max(1) as usize);
     }
+}
+
+#[tokio::test]
+async fn what_may_not_be_repeated_is_not_even_copied() {
+    let copies = |mut policy: KeyedRetry, request: Request<&'static str>| {
+        let copied: Option<Request<&'static str>> =
+            Policy::<_, Response<()>, BoxError>::clone_request(&mut policy, &request);
+        copied.is_some()
+    };
+    assert!(copies(at_once(2), keyed()));
+    assert!(copies(at_once(2), read()));
+    assert!(!copies(at_once(2), write()));
+    assert!(!copies(at_once(1), keyed()));
+    assert!(!copies(KeyedRetry::new(2), keyed()));
 }
 
 #[tokio::test(start_paused = true)]

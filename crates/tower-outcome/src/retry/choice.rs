@@ -50,7 +50,6 @@ impl KeyedRetry {
             again => again,
         };
         match again {
-            Ok(_) if self.made >= self.attempts => Err(Reason::AttemptsSpent),
             Ok(_) | Err(Reason::NoNews) if facts.pushback == Some(Pushback::Never) => {
                 Err(Reason::ProviderForbids)
             }
