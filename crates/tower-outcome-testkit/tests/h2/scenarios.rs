@@ -39,6 +39,9 @@ async fn a_repeat_that_is_sent_when_the_answer_comes_late_is_counted() {
     let repeating = async |url: String| {
         let mut client = greeted(&url).await;
         client.send(raw::write(1, "k")).await;
+        // What answers a PING behind the write has come to hold that one.
+        client.send(raw::frame(raw::PING, 0, 0, &[0; 8])).await;
+        assert_eq!(client.frame().await.kind, raw::PING);
         tokio::spawn(async move {
             assert_eq!(client.frame().await.kind, raw::HEADERS);
             client.send(raw::write(3, "k")).await;
