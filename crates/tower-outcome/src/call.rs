@@ -100,7 +100,8 @@ impl Call {
             return Ok(None);
         }
         let context = Context::current();
-        let step = key::step(request, context.as_ref());
+        let route = key::route(request);
+        let step = key::step(request, context.as_ref(), &route);
         let key = CallKey::of(request, &profile, context.as_ref(), &step)?;
         let record = Record {
             gate: context
@@ -111,7 +112,7 @@ impl Call {
                 .iter()
                 .any(|name| request.headers().contains_key(name)),
             label: key::label(request, &profile, &key, step),
-            route: key::route(request).into(),
+            route: route.into(),
             profile,
             key,
             context,

@@ -1,7 +1,7 @@
 //! Which key a write carries.
 
 use http::Request;
-use tower_outcome_core::{IdempotencyKey, Intent, KeyFormat};
+use tower_outcome_core::{IdempotencyKey, Intent};
 
 use crate::context::Context;
 use crate::profile::Profile;
@@ -53,19 +53,27 @@ pub(crate) fn route(request: &Request<OutcomeBody>) -> String {
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     // A password in the authority would be one in the ledger.
     let host = authority.rsplit('@').next().unwrap_or_default();
-    format!("{} {}{}", request.method(), host, uri.path())
+    [request.method().as_str(), " ", host, uri.path()].concat()
 }
 
 /// The step's label, or the route with its query: what makes one write of a tool call another one.
-pub(crate) fn step(request: &Request<OutcomeBody>, context: Option<&Context>) -> String {
+pub(crate) fn step(
+    request: &Request<OutcomeBody>,
+    context: Option<&Context>,
+    route: &str,
+) -> String {
+    // Room for the digests of a query and of a key.
+    let mut step = String::with_capacity(route.len() + 2 * DIGEST);
     if let Some(label) = context.and_then(Context::label) {
-        return label.to_owned();
+        step.push_str(label);
+        return step;
     }
-    let route = route(request);
-    match request.uri().query() {
-        Some(query) => format!("{route}?{}", digest(query.as_bytes())),
-        None => route,
+    step.push_str(route);
+    if let Some(query) = request.uri().query() {
+        step.push('?');
+        push_digest(&mut step, &NAMING.child(query));
     }
+    step
 }
 
 /// The step, told apart by the key that the write brought along: another key is another write.
@@ -73,25 +81,36 @@ pub(crate) fn label(
     request: &Request<OutcomeBody>,
     profile: &Profile,
     key: &CallKey,
-    step: String,
+    mut step: String,
 ) -> Box<str> {
     let brought = match key {
-        CallKey::Caller => profile.key_in(request.headers()).map(digest),
-        CallKey::Intent(intent) => Some(digest(intent.key().as_bytes())),
+        CallKey::Caller => profile
+            .key_in(request.headers())
+            .map(|key| NAMING.child(&String::from_utf8_lossy(key))),
+        CallKey::Intent(intent) => Some(intent.key().child("")),
         CallKey::Child(_) | CallKey::None => None,
     };
-    match brought {
-        Some(brought) => format!("{step}#{brought}").into(),
-        None => step.into(),
+    if let Some(brought) = brought {
+        step.push('#');
+        push_digest(&mut step, &brought);
+    }
+    step.into()
+}
+
+/// 128 bits that name something and do not show it.
+fn push_digest(text: &mut String, named: &IdempotencyKey) {
+    for byte in &named.as_bytes()[..16] {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(digit), 16).unwrap_or_default());
+        }
     }
 }
 
-/// 128 bits that name `bytes` and do not show them.
-fn digest(bytes: &[u8]) -> String {
-    let text = bytes.escape_ascii().to_string();
-    let named = IdempotencyKey::from_bytes([0; 32]).child(&text);
-    named.wire(0).render(KeyFormat::Base64Url)
-}
+/// The parent of all names of queries and of keys.
+const NAMING: IdempotencyKey = IdempotencyKey::from_bytes([0; 32]);
+
+/// The length of a digest and of the sign before it.
+const DIGEST: usize = 33;
 
 fn two_keys() -> Error {
     Error::from(tower_outcome_core::Error::invalid(

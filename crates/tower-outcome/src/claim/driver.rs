@@ -95,7 +95,24 @@ where
             }
         }
     };
+    if call.is_streaming() {
+        // The caller reads on, and the end of what it reads says what became of the write.
+        let ledger = Arc::clone(ledger);
+        tokio::spawn(settled_by_its_end(ledger, key, grant.epoch, call));
+        return result;
+    }
     row.settle(&call, result).await
+}
+
+/// Takes down what the end of a stream said.
+async fn settled_by_its_end(ledger: Arc<dyn Ledger>, key: EntryKey, epoch: u64, call: Call) {
+    let conclusion = call.settled().await;
+    let row = Row {
+        ledger: &*ledger,
+        key: &key,
+        epoch,
+    };
+    row.take_down(&call, conclusion, None).await;
 }
 
 /// The answer, unless the call ends first and the answer does not come with its end.
@@ -205,7 +222,19 @@ impl Row<'_> {
     ) -> Result<Response<ReplyBody<B>>, Error> {
         let judged = call.judge(result.as_ref().map(drop).map_err(Error::conclusion));
         let stored = result.as_ref().ok().and_then(stored::pack);
-        let conclusion = match (judged.outcome(), judged.code()) {
+        let conclusion = self.take_down(call, judged, stored).await;
+        call.settle(conclusion);
+        result.map_err(|error| error.concluded(conclusion))
+    }
+
+    /// What can be said once the ledger has it.
+    async fn take_down(
+        &self,
+        call: &Call,
+        judged: Conclusion,
+        stored: Option<Box<[u8]>>,
+    ) -> Conclusion {
+        match (judged.outcome(), judged.code()) {
             (Outcome::AlreadyDone | Outcome::Ok, code) => {
                 self.write(Ending::Done {
                     code,
@@ -235,9 +264,7 @@ impl Row<'_> {
                 .await;
                 judged
             }
-        };
-        call.settle(conclusion);
-        result.map_err(|error| error.concluded(conclusion))
+        }
     }
 
     /// Whether the ledger has it. If not, the lease ends and the entry is in doubt by itself.
