@@ -8,6 +8,7 @@ mod endings;
 mod late;
 mod matrix;
 mod reuse;
+mod tls;
 
 #[path = "../support/clients.rs"]
 mod clients;
