@@ -64,6 +64,12 @@ struct Write {
 pub trait Recorder: Send + Sync + 'static {
     /// Returns once the record is durable. After an error the write is not sent.
     fn before_send(&self, write: WriteRecord) -> LedgerFuture<'_, ()>;
+
+    /// Whether only writes may leave whose key the provider honours: see
+    /// [`Ledger::needs_honoured_keys`](tower_outcome_core::Ledger::needs_honoured_keys).
+    fn needs_honoured_keys(&self) -> bool {
+        false
+    }
 }
 
 impl Context {

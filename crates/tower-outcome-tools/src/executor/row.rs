@@ -91,6 +91,10 @@ impl Row {
 }
 
 impl Recorder for Row {
+    fn needs_honoured_keys(&self) -> bool {
+        self.ledger.needs_honoured_keys()
+    }
+
     fn before_send(&self, mut write: WriteRecord) -> LedgerFuture<'_, ()> {
         write.only = self.single_write;
         write.label = self.redaction.text(write.label);

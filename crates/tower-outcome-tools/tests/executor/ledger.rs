@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tower_outcome::{BoxError, Code, Outcome};
+use tower_outcome::{BoxError, Code, MemoryLedger, Outcome, Profile};
 use tower_outcome_core::ledger::{
     Answer, Entry, EntryKey, Event, Ledger, LedgerError, LedgerFuture, State,
 };
 use tower_outcome_testkit::{Step, What};
 use tower_outcome_tools::{Executor, Tool};
 
-use crate::support::{Bench, call, is, rejected};
+use crate::support::{Bench, Writer, call, is, rejected};
 
 const LEASE: Duration = Duration::from_secs(90);
 
@@ -219,4 +219,46 @@ async fn without_its_ledger_a_call_sends_nothing_and_a_known_doubt_stays_one() {
         Code::StoreUnavailable,
     );
     assert_eq!(bench.billing.received().len(), 1);
+}
+
+/// A ledger that may forget what it acknowledged.
+struct Lossy(MemoryLedger);
+
+impl Ledger for Lossy {
+    fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
+        self.0.apply(key, event)
+    }
+
+    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
+        self.0.read(key)
+    }
+
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+        self.0.unresolved(limit)
+    }
+
+    fn may_lose_writes(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn on_a_ledger_that_may_forget_only_writes_under_honoured_keys_leave() {
+    for honoured in [false, true] {
+        let bench = Bench::start().await;
+        let profile = if honoured {
+            Profile::idempotency_key()
+        } else {
+            Profile::generic()
+        };
+        let writer = Writer::new(bench.billing.url(), profile);
+        let tool = Tool::write("refund", move |arguments| {
+            let writer = writer.clone();
+            async move { Ok(writer.write("/refunds", &arguments).await?) }
+        });
+        let executor = Executor::new(Lossy(MemoryLedger::default())).with_tool(tool);
+        let envelope = executor.run(call("refund")).await;
+        assert_eq!(envelope.outcome() == Outcome::Ok, honoured, "{envelope:?}");
+        assert_eq!(bench.billing.received().len(), usize::from(honoured));
+    }
 }

@@ -30,6 +30,9 @@ where
     S::Error: Into<BoxError>,
 {
     if let Some(recorder) = call.context().and_then(|context| context.recorder()) {
+        if recorder.needs_honoured_keys() && !call.is_keyed() {
+            return Err(Error::new(Code::StoreUnavailable).with_detail(KEYS_NEEDED));
+        }
         recorder.before_send(write_record(&call)).await?;
     }
     let future = inner.call(request);
