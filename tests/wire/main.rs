@@ -7,6 +7,7 @@ mod drain;
 mod endings;
 mod late;
 mod matrix;
+mod refusals;
 mod reuse;
 mod tls;
 

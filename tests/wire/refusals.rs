@@ -1,0 +1,60 @@
+//! What HTTP/2 refuses by a promise, and where the promise is not taken.
+
+use http::Request;
+use tower_outcome::{Code, OutcomeBody, Profile, Stack};
+use tower_outcome_testkit::{Billing, ErrorCode, Frames, LastStream, Step};
+
+use crate::clients::{over_each_http2, write};
+use crate::once;
+
+fn refusals() -> [Frames; 2] {
+    let calm = ErrorCode::NO_ERROR;
+    [
+        Frames::on_head().reset_stream(ErrorCode::REFUSED_STREAM),
+        Frames::on_request().go_away(LastStream::Below, calm),
+    ]
+}
+
+/// What a refused write ends in, for each client and refusal.
+async fn refused(stack: &Stack, write: impl Fn(&str) -> Request<OutcomeBody>) -> Vec<Code> {
+    let mut codes = Vec::new();
+    for (_, client) in over_each_http2(stack) {
+        for frames in refusals() {
+            let billing = Billing::start_without_keys().await.unwrap();
+            billing.script([Step::Frames(frames)]);
+            codes.push(client.send(write(&billing.url())).await.code());
+            assert_eq!(billing.received().len(), 1);
+        }
+    }
+    codes
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_protocol_proves_that_nothing_happened() {
+    let codes = refused(&once(), write).await;
+    assert_eq!(codes, [Code::RefusedByProtocol; 4]);
+}
+
+/// hyper reports the end of a connection for a request that has not been asked for its body, and
+/// may still send it. So an empty body is asked as well, or its refusals would prove nothing.
+#[tokio::test]
+async fn a_refusal_of_a_write_without_a_body_is_as_good() {
+    let delete = |url: &str| {
+        let request = Request::delete(format!("{url}/refunds/7"));
+        request.body(().into()).unwrap()
+    };
+    let codes = refused(&once(), delete).await;
+    assert_eq!(codes, [Code::RefusedByProtocol; 4]);
+}
+
+#[tokio::test]
+async fn where_refusals_are_doubted_they_prove_nothing() {
+    let doubting = [
+        Profile::generic().doubting_refusals(),
+        Profile::generic().with_replaying_proxy(),
+    ];
+    for profile in doubting {
+        let codes = refused(&once().with_profile(profile), write).await;
+        assert_eq!(codes, [Code::ResponseLost; 4]);
+    }
+}
