@@ -1,0 +1,447 @@
+//! Ways to make a write end in a word that is not true. Each stands for a defect.
+
+use std::future::{pending, ready};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use http::{HeaderMap, Request, Response, Version};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use hyper_util::rt::TokioIo;
+use serde_json::json;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tower::{BoxError, Service as _, ServiceBuilder, ServiceExt as _, service_fn};
+use tower_outcome::transport::Wire;
+use tower_outcome::{
+    ClaimLayer, Client, Code, Intent, KeepResponseLayer, KeyLayer, MemoryLedger, Outcome,
+    OutcomeBody, OutcomeLayer, Profile, ReplyBody, RequestExt as _, ShieldLayer, Stack, Watch,
+};
+use tower_outcome_testkit::{Billing, Reply, Step};
+
+#[path = "support/clients.rs"]
+mod clients;
+#[path = "support/ledger.rs"]
+mod ledger;
+
+use clients::{hyper, over_each, write};
+
+fn intent() -> Intent {
+    Intent::new("acme", "refund", &json!({ "order": "A-1", "amount": 1000 })).unwrap()
+}
+
+/// What hyper says of a request that another connection never sent.
+async fn canceled() -> hyper::Error {
+    let (io, _far) = tokio::io::duplex(64);
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(io))
+        .await
+        .unwrap();
+    drop(connection);
+    let request = Request::get("/").body(http_body_util::Empty::<Bytes>::new()).unwrap();
+    let error = sender.send_request(request).await.unwrap_err();
+    assert!(error.is_canceled());
+    error
+}
+
+/// The body is relayed from elsewhere, and its source breaks off with hyper's "canceled": the
+/// request's head and its first line have left all the same.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn the_error_of_a_body_is_no_word_about_the_request() {
+    for which in 0..2 {
+        let (name, client) = over_each(&Stack::new()).into_iter().nth(which).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (arrived, go_on) = oneshot::channel();
+        let server = tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut seen = Vec::new();
+            let mut buffer = [0; 1024];
+            while !seen.windows(6).any(|it| it == b"refund") {
+                let read = socket.read(&mut buffer).await.unwrap();
+                assert_ne!(read, 0);
+                seen.extend_from_slice(&buffer[..read]);
+            }
+            arrived.send(()).unwrap();
+            pending::<()>().await;
+        });
+        let error: BoxError = canceled().await.into();
+        let frames = stream::once(ready(Ok(Frame::data(Bytes::from_static(b"refund 1\n")))))
+            .chain(stream::once(async move {
+                go_on.await.unwrap();
+                Err::<Frame<Bytes>, BoxError>(error)
+            }));
+        let request = Request::post(format!("{url}/bulk"))
+            .body(OutcomeBody::new(StreamBody::new(frames)))
+            .unwrap();
+        let verdict = client.send(request).await;
+        server.abort();
+        assert_eq!(verdict.outcome(), Outcome::Unknown, "{name}: {:?}", verdict.code());
+    }
+}
+
+/// A retry that is not ours hands on the first answer, a 500, once the second attempt could not
+/// connect.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn an_answer_of_an_earlier_attempt_is_not_judged_by_a_later_one() {
+    let billing = Billing::start().await.unwrap();
+    billing.script([Step::CommitThenAnswerWith(Reply::new(500))]);
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let closed_url = format!("http://{}/refunds", closed.local_addr().unwrap());
+    drop(closed);
+
+    let wire = Wire::hyper(hyper());
+    let fallback = service_fn(move |request: Request<OutcomeBody>| {
+        let wire = wire.clone();
+        let uri = closed_url.clone();
+        async move {
+            let mut second = Request::new(request.body().try_clone().unwrap());
+            *second.method_mut() = request.method().clone();
+            *second.uri_mut() = uri.parse().unwrap();
+            *second.headers_mut() = request.headers().clone();
+            *second.extensions_mut() = request.extensions().clone();
+            let first = wire.clone().oneshot(request).await?;
+            match wire.oneshot(second).await {
+                Ok(answer) => Ok(answer),
+                Err(_) => Ok::<_, tower_outcome::Error>(first),
+            }
+        }
+    });
+    let client = Client::new(
+        ServiceBuilder::new()
+            .layer(OutcomeLayer::new().with_profile(Profile::idempotency_key()))
+            .layer(ShieldLayer::new())
+            .layer(KeyLayer::new())
+            .service(fallback),
+    );
+    let verdict = client.send(write(&billing.url()).with_intent(intent())).await;
+    assert_eq!(billing.commits(), 1);
+    assert_eq!(verdict.outcome(), Outcome::Unknown, "{:?}", verdict.code());
+}
+
+/// Two requests with one watch, the second made before the first has left.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn one_watch_lets_no_two_unkeyed_writes_out() {
+    let billing = Billing::start_without_keys().await.unwrap();
+    let mut client = Stack::new().keep(hyper());
+    let watch = Watch::new();
+    let make = || {
+        let mut request = write(&billing.url());
+        request.extensions_mut().insert(watch.clone());
+        request
+    };
+    let first = client.call(make());
+    let second = client.call(make());
+    let _ = tokio::join!(first, second);
+    assert_eq!(billing.received().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+#[ignore = "a defect"]
+async fn the_record_of_a_write_without_a_slot_is_settled() {
+    let client = Stack::new().with_slots(0).over(hyper()).boxed();
+    let watch = Watch::new();
+    let mut request = write("http://127.0.0.1:9");
+    request.extensions_mut().insert(watch.clone());
+    let verdict = client.send(request).await;
+    assert_eq!(verdict.code(), Code::Overloaded);
+    let call = watch.call().unwrap();
+    let settled = tokio::time::timeout(Duration::from_hours(1), call.settled()).await;
+    assert!(settled.is_ok(), "nothing of it is under way, and settled() waits");
+}
+
+/// Something of the user's below the claim panics before anything has left.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn a_panic_below_the_claim_leaves_no_claim_behind_a_failed() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&calls);
+    let client = Client::new(
+        ServiceBuilder::new()
+            .layer(OutcomeLayer::new())
+            .layer(ShieldLayer::new())
+            .layer(ClaimLayer::new(MemoryLedger::default()).with_patience(Duration::ZERO))
+            .layer(KeyLayer::new())
+            .service(service_fn(move |_: Request<OutcomeBody>| {
+                let first = count.fetch_add(1, Ordering::SeqCst) == 0;
+                async move {
+                    assert!(!first, "a layer of the user's panics");
+                    Ok::<_, BoxError>(Response::new(ReplyBody::<String>::whole("ok".into())))
+                }
+            })),
+    );
+    let first = client.send(write("http://billing").with_intent(intent())).await;
+    let second = client.send(write("http://billing").with_intent(intent())).await;
+    let told = (first.code(), second.code());
+    assert!(
+        first.outcome() != Outcome::Failed || calls.load(Ordering::SeqCst) == 2,
+        "a proven `failed` frees the intent: {told:?}"
+    );
+}
+
+fn grpc(frames: Vec<Result<Frame<Bytes>, BoxError>>, hangs: bool) -> Response<Stream> {
+    let tail = if hangs { stream::pending().left_stream() } else { stream::empty().right_stream() };
+    let body = StreamBody::new(stream::iter(frames).chain(tail).boxed());
+    Response::builder().header("content-type", "application/grpc").body(body).unwrap()
+}
+
+type Stream = StreamBody<futures_util::stream::BoxStream<'static, Result<Frame<Bytes>, BoxError>>>;
+
+fn message() -> Bytes {
+    Bytes::from_static(&[0, 0, 0, 0, 1, 7])
+}
+
+/// The head of a stream is with the caller; the write is still under way.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn draining_counts_a_write_whose_stream_is_still_read() {
+    let ledger = ledger::Watched::new();
+    let service = service_fn(|_: Request<OutcomeBody>| {
+        ready(Ok::<_, BoxError>(grpc(vec![Ok(Frame::data(message())), Ok(Frame::data(message()))], true)))
+    });
+    let shield = ShieldLayer::new();
+    let client = ServiceBuilder::new()
+        .layer(KeepResponseLayer::new())
+        .layer(shield.clone())
+        .layer(ClaimLayer::new(ledger.clone()))
+        .layer(KeyLayer::new())
+        .service(Wire::unknown(service));
+    let answer = client.oneshot(write("http://billing").with_intent(intent())).await.unwrap();
+    let left = shield.drain(Duration::ZERO).await;
+    let state = tokio::time::timeout(
+        Duration::from_secs(2),
+        ledger.wait_for(&intent(), tower_outcome_core::ledger::State::Unknown),
+    )
+    .await;
+    assert!(left == 1 || state.is_ok(), "drained: {left} under way, and the row still says it is");
+    drop(answer);
+}
+
+/// A stream that had brought a message fails with a status that would be proof of a single call.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn a_stream_that_had_brought_messages_is_not_failed() {
+    let service = service_fn(|_: Request<OutcomeBody>| {
+        let mut trailers = HeaderMap::new();
+        trailers.insert("grpc-status", "3".parse().unwrap());
+        let frames = vec![
+            Ok(Frame::data(message())),
+            Ok(Frame::data(message())),
+            Ok(Frame::trailers(trailers)),
+        ];
+        ready(Ok::<_, BoxError>(grpc(frames, false)))
+    });
+    let client = ServiceBuilder::new()
+        .layer(KeepResponseLayer::new())
+        .layer(ShieldLayer::new())
+        .service(Wire::unknown(service));
+    let watch = Watch::new();
+    let mut request = write("http://billing");
+    request.extensions_mut().insert(watch.clone());
+    let answer = client.oneshot(request).await.unwrap();
+    let read = http_body_util::BodyExt::collect(answer.into_body()).await.unwrap();
+    assert_eq!(read.to_bytes().len(), 12);
+    let verdict = watch.verdict().unwrap();
+    assert_ne!(verdict.outcome(), Outcome::Failed, "{:?}", verdict.code());
+}
+
+#[tokio::test]
+#[ignore = "a defect"]
+async fn a_request_in_a_version_that_hyper_does_not_write_is_refused() {
+    let billing = Billing::start_without_keys().await.unwrap();
+    let socket = TcpStream::connect(billing.url().trim_start_matches("http://")).await.unwrap();
+    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(socket))
+        .await
+        .unwrap();
+    let connection = tokio::spawn(connection);
+    let client = ServiceBuilder::new()
+        .layer(OutcomeLayer::new())
+        .service(Wire::http1(sender));
+    let mut request = write("");
+    *request.uri_mut() = "/refunds".parse().unwrap();
+    request.headers_mut().insert("host", "billing".parse().unwrap());
+    *request.version_mut() = Version::HTTP_3;
+    let Ok(verdict) = client.oneshot(request).await;
+    connection.abort();
+    let ended = connection.await;
+    assert!(
+        !ended.as_ref().is_err_and(tokio::task::JoinError::is_panic),
+        "the connection's task panicked; the write ended in {:?}", verdict.code()
+    );
+}
+
+#[tokio::test]
+async fn a_lease_without_end_does_not_panic() {
+    let billing = Billing::start_without_keys().await.unwrap();
+    let claims = ClaimLayer::new(MemoryLedger::default()).with_lease(Duration::MAX);
+    let client = Stack::new().with_claims(claims).over(hyper()).boxed();
+    let verdict = client.send(write(&billing.url()).with_intent(intent())).await;
+    assert_eq!(verdict.code(), Code::Done);
+}
+
+/// Answers every connection with a head and the start of a body, and holds it.
+async fn stalling() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        loop {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut buffer = [0; 4096];
+            let _ = socket.read(&mut buffer).await.unwrap();
+            let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+            tokio::io::AsyncWriteExt::write_all(&mut socket, head).await.unwrap();
+            held.push(socket);
+        }
+    });
+    url
+}
+
+/// A layer of the user's fetches a token with a client of this crate, and hands that one's error on.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn the_error_of_another_write_is_no_word_about_this_one() {
+    let tokens = Stack::new().with_deadline(Duration::from_millis(300)).keep(hyper());
+    let url = stalling().await;
+    let billing = Billing::start_without_keys().await.unwrap();
+    let wire = Wire::hyper(hyper());
+    let authorized = service_fn(move |request: Request<OutcomeBody>| {
+        let (mut tokens, wire, fetch) = (tokens.clone(), wire.clone(), write(&url));
+        async move {
+            tokens.call(fetch).await?;
+            wire.oneshot(request).await
+        }
+    });
+    let client = Client::new(
+        ServiceBuilder::new()
+            .layer(OutcomeLayer::new())
+            .layer(ShieldLayer::new())
+            .layer(ClaimLayer::new(MemoryLedger::default()))
+            .layer(KeyLayer::new())
+            .service(authorized),
+    );
+    let verdict = client.send(write(&billing.url()).with_intent(intent())).await;
+    assert_eq!(billing.received().len(), 0);
+    let again = client.send(write(&billing.url()).with_intent(intent())).await;
+    assert_eq!(
+        verdict.outcome(), Outcome::Failed,
+        "{:?} of what was never sent; the next call: {:?}", verdict.code(), again.code()
+    );
+}
+
+/// Two calls under one key that nobody honours; a layer between key and transport takes its time.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn two_calls_under_a_key_that_nobody_honours_make_one_write() {
+    let billing = Billing::start_without_keys().await.unwrap();
+    let wire = Wire::hyper(hyper());
+    let slow = service_fn(move |request: Request<OutcomeBody>| {
+        let wire = wire.clone();
+        async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            wire.oneshot(request).await
+        }
+    });
+    let client = Client::new(
+        ServiceBuilder::new()
+            .layer(OutcomeLayer::new())
+            .layer(ShieldLayer::new())
+            .layer(KeyLayer::new())
+            .service(slow),
+    );
+    let make = || write(&billing.url()).with_intent(intent());
+    let _ = tokio::join!(client.send(make()), client.send(make()));
+    assert_eq!(billing.received().len(), 1);
+}
+
+/// The head of a gRPC answer ends the deadline's watch, also where the call is unary.
+#[tokio::test(start_paused = true)]
+#[ignore = "a defect"]
+async fn an_answer_whose_message_never_comes_ends_with_the_deadline() {
+    let service = service_fn(|_: Request<OutcomeBody>| {
+        ready(Ok::<_, BoxError>(grpc(Vec::new(), true)))
+    });
+    let client = ServiceBuilder::new()
+        .layer(KeepResponseLayer::new())
+        .layer(tower_outcome::DeadlineLayer::new(Duration::from_secs(1)))
+        .layer(ShieldLayer::new())
+        .layer(KeyLayer::new())
+        .service(Wire::unknown(service).with_hard_limit(Duration::from_secs(2)));
+    let answer = client.oneshot(write("http://billing")).await;
+    let read = async {
+        if let Ok(answer) = answer {
+            let _ = http_body_util::BodyExt::collect(answer.into_body()).await;
+        }
+    };
+    let ended = tokio::time::timeout(Duration::from_hours(1), read).await;
+    assert!(ended.is_ok(), "the call has a deadline of a second, and is still waiting after an hour");
+}
+
+/// A gRPC-Web answer carries its status in its body.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn the_head_of_a_grpc_web_answer_proves_nothing() {
+    let service = service_fn(|_: Request<OutcomeBody>| {
+        let trailers = b"\x80\0\0\0\x0fgrpc-status:13\r\n";
+        let body = http_body_util::Full::<Bytes>::from(&trailers[..]);
+        let head = Response::builder().header("content-type", "application/grpc-web+proto");
+        ready(Ok::<_, BoxError>(head.body(body).unwrap()))
+    });
+    let client = Client::new(
+        ServiceBuilder::new()
+            .layer(OutcomeLayer::new())
+            .layer(ShieldLayer::new())
+            .service(Wire::unknown(service)),
+    );
+    let verdict = client.send(write("http://billing")).await;
+    assert_eq!(verdict.outcome(), Outcome::Unknown, "{:?}", verdict.code());
+}
+
+/// A handler gives up a write that waits for its turn, and makes it again.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn a_write_given_up_before_it_was_polled_may_be_made_again() {
+    let billing = Billing::start_without_keys().await.unwrap();
+    let mut client = Stack::new().keep(hyper());
+    let context = tower_outcome::Context::new(&intent(), 0, tower_outcome_core::Gate::new());
+    let again = context
+        .scope(async {
+            drop(client.call(write(&billing.url())));
+            client.call(write(&billing.url())).await
+        })
+        .await;
+    assert!(again.is_ok(), "{:?}; sent: {}", again.err(), billing.received().len());
+}
+
+/// Two calls that are both safe to repeat share a watch, and the first one ends.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn a_watch_does_not_give_one_call_the_word_of_another() {
+    let billing = Billing::start().await.unwrap();
+    billing.script([Step::CommitThenHold]);
+    let unkept = Stack::new().with_profile(Profile::idempotency_key());
+    let mut client = unkept.keep(hyper());
+    let watch = Watch::new();
+    let make = |url: &str| {
+        let mut request = write(url).with_intent(intent());
+        request.extensions_mut().insert(watch.clone());
+        request
+    };
+    let refused = client.call(make("http://127.0.0.1:1"));
+    let held = tokio::spawn(client.call(make(&billing.url())));
+    billing.wait_commits(1).await;
+    let _ = refused.await;
+    let told = watch.verdict().map(|it| it.code());
+    let latest = watch.call().unwrap();
+    held.abort();
+    assert!(
+        told.is_none() || told == latest.conclusion().map(|it| it.code()),
+        "the watch says {told:?}, of {latest:?}"
+    );
+}
