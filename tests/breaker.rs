@@ -41,7 +41,9 @@ async fn canceled() -> hyper::Error {
         .await
         .unwrap();
     drop(connection);
-    let request = Request::get("/").body(http_body_util::Empty::<Bytes>::new()).unwrap();
+    let request = Request::get("/")
+        .body(http_body_util::Empty::<Bytes>::new())
+        .unwrap();
     let error = sender.send_request(request).await.unwrap_err();
     assert!(error.is_canceled());
     error
@@ -52,6 +54,7 @@ async fn canceled() -> hyper::Error {
 #[tokio::test]
 #[ignore = "a defect"]
 async fn the_error_of_a_body_is_no_word_about_the_request() {
+    let mut told = Vec::new();
     for which in 0..2 {
         let (name, client) = over_each(&Stack::new()).into_iter().nth(which).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -70,18 +73,20 @@ async fn the_error_of_a_body_is_no_word_about_the_request() {
             pending::<()>().await;
         });
         let error: BoxError = canceled().await.into();
-        let frames = stream::once(ready(Ok(Frame::data(Bytes::from_static(b"refund 1\n")))))
-            .chain(stream::once(async move {
+        let frames = stream::once(ready(Ok(Frame::data(Bytes::from_static(b"refund 1\n"))))).chain(
+            stream::once(async move {
                 go_on.await.unwrap();
                 Err::<Frame<Bytes>, BoxError>(error)
-            }));
+            }),
+        );
         let request = Request::post(format!("{url}/bulk"))
             .body(OutcomeBody::new(StreamBody::new(frames)))
             .unwrap();
         let verdict = client.send(request).await;
         server.abort();
-        assert_eq!(verdict.outcome(), Outcome::Unknown, "{name}: {:?}", verdict.code());
+        told.push((name, verdict.outcome(), verdict.code()));
     }
+    assert!(told.iter().all(|it| it.1 == Outcome::Unknown), "{told:?}");
 }
 
 /// A retry that is not ours hands on the first answer, a 500, once the second attempt could not
@@ -119,7 +124,9 @@ async fn an_answer_of_an_earlier_attempt_is_not_judged_by_a_later_one() {
             .layer(KeyLayer::new())
             .service(fallback),
     );
-    let verdict = client.send(write(&billing.url()).with_intent(intent())).await;
+    let verdict = client
+        .send(write(&billing.url()).with_intent(intent()))
+        .await;
     assert_eq!(billing.commits(), 1);
     assert_eq!(verdict.outcome(), Outcome::Unknown, "{:?}", verdict.code());
 }
@@ -153,7 +160,10 @@ async fn the_record_of_a_write_without_a_slot_is_settled() {
     assert_eq!(verdict.code(), Code::Overloaded);
     let call = watch.call().unwrap();
     let settled = tokio::time::timeout(Duration::from_hours(1), call.settled()).await;
-    assert!(settled.is_ok(), "nothing of it is under way, and settled() waits");
+    assert!(
+        settled.is_ok(),
+        "nothing of it is under way, and settled() waits"
+    );
 }
 
 /// Something of the user's below the claim panics before anything has left.
@@ -176,8 +186,12 @@ async fn a_panic_below_the_claim_leaves_no_claim_behind_a_failed() {
                 }
             })),
     );
-    let first = client.send(write("http://billing").with_intent(intent())).await;
-    let second = client.send(write("http://billing").with_intent(intent())).await;
+    let first = client
+        .send(write("http://billing").with_intent(intent()))
+        .await;
+    let second = client
+        .send(write("http://billing").with_intent(intent()))
+        .await;
     let told = (first.code(), second.code());
     assert!(
         first.outcome() != Outcome::Failed || calls.load(Ordering::SeqCst) == 2,
@@ -186,9 +200,16 @@ async fn a_panic_below_the_claim_leaves_no_claim_behind_a_failed() {
 }
 
 fn grpc(frames: Vec<Result<Frame<Bytes>, BoxError>>, hangs: bool) -> Response<Stream> {
-    let tail = if hangs { stream::pending().left_stream() } else { stream::empty().right_stream() };
+    let tail = if hangs {
+        stream::pending().left_stream()
+    } else {
+        stream::empty().right_stream()
+    };
     let body = StreamBody::new(stream::iter(frames).chain(tail).boxed());
-    Response::builder().header("content-type", "application/grpc").body(body).unwrap()
+    Response::builder()
+        .header("content-type", "application/grpc")
+        .body(body)
+        .unwrap()
 }
 
 type Stream = StreamBody<futures_util::stream::BoxStream<'static, Result<Frame<Bytes>, BoxError>>>;
@@ -203,7 +224,10 @@ fn message() -> Bytes {
 async fn draining_counts_a_write_whose_stream_is_still_read() {
     let ledger = ledger::Watched::new();
     let service = service_fn(|_: Request<OutcomeBody>| {
-        ready(Ok::<_, BoxError>(grpc(vec![Ok(Frame::data(message())), Ok(Frame::data(message()))], true)))
+        ready(Ok::<_, BoxError>(grpc(
+            vec![Ok(Frame::data(message())), Ok(Frame::data(message()))],
+            true,
+        )))
     });
     let shield = ShieldLayer::new();
     let client = ServiceBuilder::new()
@@ -212,14 +236,20 @@ async fn draining_counts_a_write_whose_stream_is_still_read() {
         .layer(ClaimLayer::new(ledger.clone()))
         .layer(KeyLayer::new())
         .service(Wire::unknown(service));
-    let answer = client.oneshot(write("http://billing").with_intent(intent())).await.unwrap();
+    let answer = client
+        .oneshot(write("http://billing").with_intent(intent()))
+        .await
+        .unwrap();
     let left = shield.drain(Duration::ZERO).await;
     let state = tokio::time::timeout(
         Duration::from_secs(2),
         ledger.wait_for(&intent(), tower_outcome_core::ledger::State::Unknown),
     )
     .await;
-    assert!(left == 1 || state.is_ok(), "drained: {left} under way, and the row still says it is");
+    assert!(
+        left == 1 || state.is_ok(),
+        "drained: {left} under way, and the row still says it is"
+    );
     drop(answer);
 }
 
@@ -245,7 +275,9 @@ async fn a_stream_that_had_brought_messages_is_not_failed() {
     let mut request = write("http://billing");
     request.extensions_mut().insert(watch.clone());
     let answer = client.oneshot(request).await.unwrap();
-    let read = http_body_util::BodyExt::collect(answer.into_body()).await.unwrap();
+    let read = http_body_util::BodyExt::collect(answer.into_body())
+        .await
+        .unwrap();
     assert_eq!(read.to_bytes().len(), 12);
     let verdict = watch.verdict().unwrap();
     assert_ne!(verdict.outcome(), Outcome::Failed, "{:?}", verdict.code());
@@ -255,7 +287,9 @@ async fn a_stream_that_had_brought_messages_is_not_failed() {
 #[ignore = "a defect"]
 async fn a_request_in_a_version_that_hyper_does_not_write_is_refused() {
     let billing = Billing::start_without_keys().await.unwrap();
-    let socket = TcpStream::connect(billing.url().trim_start_matches("http://")).await.unwrap();
+    let socket = TcpStream::connect(billing.url().trim_start_matches("http://"))
+        .await
+        .unwrap();
     let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(socket))
         .await
         .unwrap();
@@ -265,14 +299,17 @@ async fn a_request_in_a_version_that_hyper_does_not_write_is_refused() {
         .service(Wire::http1(sender));
     let mut request = write("");
     *request.uri_mut() = "/refunds".parse().unwrap();
-    request.headers_mut().insert("host", "billing".parse().unwrap());
+    request
+        .headers_mut()
+        .insert("host", "billing".parse().unwrap());
     *request.version_mut() = Version::HTTP_3;
     let Ok(verdict) = client.oneshot(request).await;
     connection.abort();
     let ended = connection.await;
     assert!(
         !ended.as_ref().is_err_and(tokio::task::JoinError::is_panic),
-        "the connection's task panicked; the write ended in {:?}", verdict.code()
+        "the connection's task panicked; the write ended in {:?}",
+        verdict.code()
     );
 }
 
@@ -281,7 +318,9 @@ async fn a_lease_without_end_does_not_panic() {
     let billing = Billing::start_without_keys().await.unwrap();
     let claims = ClaimLayer::new(MemoryLedger::default()).with_lease(Duration::MAX);
     let client = Stack::new().with_claims(claims).over(hyper()).boxed();
-    let verdict = client.send(write(&billing.url()).with_intent(intent())).await;
+    let verdict = client
+        .send(write(&billing.url()).with_intent(intent()))
+        .await;
     assert_eq!(verdict.code(), Code::Done);
 }
 
@@ -296,7 +335,9 @@ async fn stalling() -> String {
             let mut buffer = [0; 4096];
             let _ = socket.read(&mut buffer).await.unwrap();
             let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
-            tokio::io::AsyncWriteExt::write_all(&mut socket, head).await.unwrap();
+            tokio::io::AsyncWriteExt::write_all(&mut socket, head)
+                .await
+                .unwrap();
             held.push(socket);
         }
     });
@@ -307,7 +348,9 @@ async fn stalling() -> String {
 #[tokio::test]
 #[ignore = "a defect"]
 async fn the_error_of_another_write_is_no_word_about_this_one() {
-    let tokens = Stack::new().with_deadline(Duration::from_millis(300)).keep(hyper());
+    let tokens = Stack::new()
+        .with_deadline(Duration::from_millis(300))
+        .keep(hyper());
     let url = stalling().await;
     let billing = Billing::start_without_keys().await.unwrap();
     let wire = Wire::hyper(hyper());
@@ -326,12 +369,19 @@ async fn the_error_of_another_write_is_no_word_about_this_one() {
             .layer(KeyLayer::new())
             .service(authorized),
     );
-    let verdict = client.send(write(&billing.url()).with_intent(intent())).await;
+    let verdict = client
+        .send(write(&billing.url()).with_intent(intent()))
+        .await;
     assert_eq!(billing.received().len(), 0);
-    let again = client.send(write(&billing.url()).with_intent(intent())).await;
+    let again = client
+        .send(write(&billing.url()).with_intent(intent()))
+        .await;
     assert_eq!(
-        verdict.outcome(), Outcome::Failed,
-        "{:?} of what was never sent; the next call: {:?}", verdict.code(), again.code()
+        verdict.outcome(),
+        Outcome::Failed,
+        "{:?} of what was never sent; the next call: {:?}",
+        verdict.code(),
+        again.code()
     );
 }
 
@@ -364,9 +414,8 @@ async fn two_calls_under_a_key_that_nobody_honours_make_one_write() {
 #[tokio::test(start_paused = true)]
 #[ignore = "a defect"]
 async fn an_answer_whose_message_never_comes_ends_with_the_deadline() {
-    let service = service_fn(|_: Request<OutcomeBody>| {
-        ready(Ok::<_, BoxError>(grpc(Vec::new(), true)))
-    });
+    let service =
+        service_fn(|_: Request<OutcomeBody>| ready(Ok::<_, BoxError>(grpc(Vec::new(), true))));
     let client = ServiceBuilder::new()
         .layer(KeepResponseLayer::new())
         .layer(tower_outcome::DeadlineLayer::new(Duration::from_secs(1)))
@@ -380,7 +429,10 @@ async fn an_answer_whose_message_never_comes_ends_with_the_deadline() {
         }
     };
     let ended = tokio::time::timeout(Duration::from_hours(1), read).await;
-    assert!(ended.is_ok(), "the call has a deadline of a second, and is still waiting after an hour");
+    assert!(
+        ended.is_ok(),
+        "the call has a deadline of a second, and is still waiting after an hour"
+    );
 }
 
 /// A gRPC-Web answer carries its status in its body.
@@ -416,7 +468,12 @@ async fn a_write_given_up_before_it_was_polled_may_be_made_again() {
             client.call(write(&billing.url())).await
         })
         .await;
-    assert!(again.is_ok(), "{:?}; sent: {}", again.err(), billing.received().len());
+    assert!(
+        again.is_ok(),
+        "{:?}; sent: {}",
+        again.err(),
+        billing.received().len()
+    );
 }
 
 /// Two calls that are both safe to repeat share a watch, and the first one ends.
@@ -511,7 +568,8 @@ impl tower_outcome_core::Ledger for Forgetful {
     fn read<'a>(
         &'a self,
         key: &'a tower_outcome_core::ledger::EntryKey,
-    ) -> tower_outcome_core::ledger::LedgerFuture<'a, Option<tower_outcome_core::ledger::Entry>> {
+    ) -> tower_outcome_core::ledger::LedgerFuture<'a, Option<tower_outcome_core::ledger::Entry>>
+    {
         self.0.read(key)
     }
 
@@ -554,7 +612,11 @@ async fn a_failed_stream_is_taken_down_before_it_is_said() {
     let single = refused_over(0).await;
     assert_ne!(single.0, Outcome::Failed, "{single:?}");
     let stream = refused_over(2).await;
-    assert_ne!(stream.0, Outcome::Failed, "{stream:?}, a single message: {single:?}");
+    assert_ne!(
+        stream.0,
+        Outcome::Failed,
+        "{stream:?}, a single message: {single:?}"
+    );
 }
 
 /// A keyed stream let go of in the middle.
@@ -562,7 +624,10 @@ async fn a_failed_stream_is_taken_down_before_it_is_said() {
 async fn a_claimed_stream_that_is_dropped_is_taken_down_as_unknown() {
     let ledger = ledger::Watched::new();
     let service = service_fn(|_: Request<OutcomeBody>| {
-        ready(Ok::<_, BoxError>(grpc(vec![Ok(Frame::data(message())), Ok(Frame::data(message()))], true)))
+        ready(Ok::<_, BoxError>(grpc(
+            vec![Ok(Frame::data(message())), Ok(Frame::data(message()))],
+            true,
+        )))
     });
     let client = ServiceBuilder::new()
         .layer(KeepResponseLayer::new())
@@ -570,8 +635,15 @@ async fn a_claimed_stream_that_is_dropped_is_taken_down_as_unknown() {
         .layer(ClaimLayer::new(ledger.clone()))
         .layer(KeyLayer::new())
         .service(Wire::unknown(service));
-    drop(client.oneshot(write("http://billing").with_intent(intent())).await.unwrap());
-    ledger.wait_for(&intent(), tower_outcome_core::ledger::State::Unknown).await;
+    drop(
+        client
+            .oneshot(write("http://billing").with_intent(intent()))
+            .await
+            .unwrap(),
+    );
+    ledger
+        .wait_for(&intent(), tower_outcome_core::ledger::State::Unknown)
+        .await;
 }
 
 /// New credentials never come.
@@ -579,13 +651,18 @@ async fn a_claimed_stream_that_is_dropped_is_taken_down_as_unknown() {
 async fn a_refresh_that_hangs_ends_with_the_deadline() {
     let service = service_fn(|_: Request<OutcomeBody>| {
         let body = http_body_util::Full::<Bytes>::from("{}");
-        ready(Ok::<_, BoxError>(Response::builder().status(401).body(body).unwrap()))
+        ready(Ok::<_, BoxError>(
+            Response::builder().status(401).body(body).unwrap(),
+        ))
     });
     let stack = Stack::new()
         .with_deadline(Duration::from_secs(1))
         .with_retry(tower_outcome::KeyedRetry::new(3).with_refresh(pending::<HeaderMap>));
     let client = Client::new(tower::Layer::layer(&stack, Wire::unknown(service)));
-    let sent = tokio::time::timeout(Duration::from_hours(1), client.send(write("http://billing")));
+    let sent = tokio::time::timeout(
+        Duration::from_hours(1),
+        client.send(write("http://billing")),
+    );
     assert_eq!(sent.await.unwrap().code(), Code::TimeoutBeforeSend);
 }
 
@@ -601,10 +678,186 @@ async fn a_refresh_that_panics_leaves_no_claim_behind_a_failed() {
         .with_claims(claims)
         .with_retry(tower_outcome::KeyedRetry::new(3).with_refresh(fetch));
     let client = stack.over(hyper()).boxed();
-    let first = client.send(write(&billing.url()).with_intent(intent())).await;
-    let second = client.send(write(&billing.url()).with_intent(intent())).await;
+    let first = client
+        .send(write(&billing.url()).with_intent(intent()))
+        .await;
+    let second = client
+        .send(write(&billing.url()).with_intent(intent()))
+        .await;
     assert!(
         first.outcome() != Outcome::Failed || second.code() == Code::Done,
-        "{:?}, then {:?}", first.code(), second.code()
+        "{:?}, then {:?}",
+        first.code(),
+        second.code()
     );
+}
+
+/// Something on the way answers a gRPC call with a 200 that is no gRPC.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn a_plain_answer_to_a_grpc_call_proves_nothing() {
+    let service = service_fn(|_: Request<OutcomeBody>| {
+        let body = http_body_util::Full::<Bytes>::from("welcome");
+        let head = Response::builder().header("content-type", "text/plain");
+        ready(Ok::<_, BoxError>(head.body(body).unwrap()))
+    });
+    let client = Client::new(
+        ServiceBuilder::new()
+            .layer(OutcomeLayer::new())
+            .layer(ShieldLayer::new())
+            .service(Wire::unknown(service)),
+    );
+    let mut request = write("http://billing");
+    request
+        .headers_mut()
+        .insert("content-type", "application/grpc".parse().unwrap());
+    let verdict = client.send(request).await;
+    assert_eq!(verdict.outcome(), Outcome::Unknown, "{:?}", verdict.code());
+}
+
+/// A layer of the user's makes a request of its own out of the one that passes, extensions and all.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn the_answer_to_a_copied_request_is_no_answer_to_the_write() {
+    let billing = Billing::start_without_keys().await.unwrap();
+    let wire = Wire::hyper(hyper());
+    let tokens = format!("{}/tokens", billing.url());
+    let authorized = service_fn(move |request: Request<OutcomeBody>| {
+        let wire = wire.clone();
+        let mut fetch = Request::post(&tokens)
+            .body(OutcomeBody::from("{}"))
+            .unwrap();
+        *fetch.extensions_mut() = request.extensions().clone();
+        async move {
+            wire.clone().oneshot(fetch).await?;
+            wire.oneshot(request).await
+        }
+    });
+    let client = Client::new(
+        ServiceBuilder::new()
+            .layer(OutcomeLayer::new())
+            .layer(ShieldLayer::new())
+            .layer(KeyLayer::new())
+            .service(authorized),
+    );
+    let verdict = client.send(write(&billing.url())).await;
+    assert_eq!(billing.commits_at("/refunds"), 0);
+    assert!(
+        !verdict.outcome().is_done(),
+        "{:?} of what was never sent",
+        verdict.code()
+    );
+}
+
+/// A repeat is refused while the first one's stream is read; then that ends well.
+#[tokio::test]
+#[ignore = "a defect"]
+async fn a_refused_repeat_does_not_take_the_watch_of_the_first() {
+    let service = service_fn(|_: Request<OutcomeBody>| {
+        let mut trailers = HeaderMap::new();
+        trailers.insert("grpc-status", "0".parse().unwrap());
+        let all = vec![Ok(Frame::data(message())), Ok(Frame::trailers(trailers))];
+        ready(Ok::<_, BoxError>(grpc(all, false)))
+    });
+    let mut client = ServiceBuilder::new()
+        .layer(KeepResponseLayer::new())
+        .layer(ShieldLayer::new())
+        .service(Wire::unknown(service));
+    let watch = Watch::new();
+    let make = || {
+        let mut request = write("http://billing");
+        request.extensions_mut().insert(watch.clone());
+        request
+    };
+    let answer = client.call(make()).await.unwrap();
+    let repeat = client.call(make()).await.err().map(|it| it.code());
+    assert_eq!(repeat, Some(Code::StillConfirming));
+    http_body_util::BodyExt::collect(answer.into_body())
+        .await
+        .unwrap();
+    let call = watch.call().unwrap().conclusion().map(|it| it.code());
+    assert_eq!(watch.verdict().map(|it| it.code()), call);
+}
+
+/// The user's stream panics once its first part has left.
+#[tokio::test]
+async fn a_body_that_panics_is_unknown() {
+    for which in 0..2 {
+        let (name, client) = over_each(&Stack::new()).into_iter().nth(which).unwrap();
+        let url = stalling().await;
+        let (go, gone) = oneshot::channel::<()>();
+        let frames = stream::once(ready(Ok::<Frame<Bytes>, BoxError>(Frame::data(
+            Bytes::from_static(b"refund 1\n"),
+        ))))
+        .chain(stream::once(async move {
+            let _ = gone.await;
+            tokio::task::yield_now().await;
+            panic!("the source of the body")
+        }));
+        let request = Request::post(url)
+            .body(OutcomeBody::new(StreamBody::new(frames)))
+            .unwrap();
+        drop(go);
+        let verdict = client.send(request).await;
+        assert_ne!(
+            verdict.outcome(),
+            Outcome::Failed,
+            "{name}: {:?}",
+            verdict.code()
+        );
+    }
+}
+
+/// A request that names HTTP/3, over clients that have none.
+#[tokio::test]
+async fn a_version_that_the_client_has_not_is_no_false_failed() {
+    for which in 0..2 {
+        let (name, client) = over_each(&Stack::new()).into_iter().nth(which).unwrap();
+        let billing = Billing::start_without_keys().await.unwrap();
+        let mut request = write(&billing.url());
+        *request.version_mut() = Version::HTTP_3;
+        let verdict = client.send(request).await;
+        let sent = billing.received().len();
+        assert!(
+            verdict.outcome() != Outcome::Failed || sent == 0,
+            "{name}: {:?}",
+            verdict.code()
+        );
+    }
+}
+
+/// A drain that begins with the call: whatever the order, the word is true.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_drain_that_races_with_writes_tells_no_lie() {
+    for round in 0..60 {
+        let billing = Billing::start_without_keys().await.unwrap();
+        let stack = Stack::new();
+        let client = Arc::new(stack.over(hyper()).boxed());
+        let sends = (0..4).map(|_| {
+            let (client, request) = (client.clone(), write(&billing.url()));
+            tokio::spawn(async move { client.send(request).await.outcome() })
+        });
+        let sends: Vec<_> = sends.collect();
+        for _ in 0..round % 12 {
+            tokio::task::yield_now().await;
+        }
+        let left = stack.drain(Duration::from_secs(5)).await;
+        let before = billing.commits();
+        let mut done = 0;
+        let mut unknown = 0;
+        for send in sends {
+            match send.await.unwrap() {
+                Outcome::Failed => {}
+                Outcome::Ok => done += 1,
+                _ => unknown += 1,
+            }
+        }
+        assert_eq!(left, 0);
+        let commits = billing.commits();
+        assert_eq!(before, commits, "something left after the drain");
+        assert!(
+            done <= commits && commits <= done + unknown,
+            "{done} {unknown} {commits}"
+        );
+    }
 }
