@@ -110,7 +110,11 @@ impl Body for OutcomeBody {
             Kind::Bytes(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Kind::Stream(stream) => {
                 let stream = stream.get_mut().unwrap_or_else(PoisonError::into_inner);
-                stream.as_mut().poll_frame(cx)
+                let frame = stream.as_mut().poll_frame(cx);
+                if let (Poll::Ready(Some(Err(_))), Some(probe)) = (&frame, &self.probe) {
+                    probe.broke_off();
+                }
+                frame
             }
         }
     }
@@ -200,7 +204,8 @@ fn collect(mut stream: Pin<Box<Stream>>) -> OutcomeBody {
     let mut taken = BytesMut::new();
     let mut cx = Context::from_waker(Waker::noop());
     let left_over = loop {
-        if stream.size_hint().lower() + taken.len() as u64 > MAX_COLLECTED as u64 {
+        let expected = stream.size_hint().lower();
+        if expected.saturating_add(taken.len() as u64) > MAX_COLLECTED as u64 {
             break None;
         }
         match stream.as_mut().poll_frame(&mut cx) {
@@ -259,9 +264,9 @@ impl Body for Resumed {
         let taken = self.start.as_ref().map_or(0, |start| start.len() as u64);
         let rest = self.stream.size_hint();
         let mut hint = SizeHint::new();
-        hint.set_lower(rest.lower() + taken);
-        if let Some(upper) = rest.upper() {
-            hint.set_upper(upper + taken);
+        hint.set_lower(rest.lower().saturating_add(taken));
+        if let Some(upper) = rest.upper().and_then(|upper| upper.checked_add(taken)) {
+            hint.set_upper(upper);
         }
         hint
     }

@@ -316,10 +316,19 @@ impl Call {
         self.progress().delivery == Delivery::Streaming
     }
 
-    /// Whether the write may have left and nobody knows what became of it.
+    /// Whether both are the record of the same call.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.record, &other.record)
+    }
+
+    /// Whether the write may have left, or still may, and nobody knows what became of it.
     pub(crate) fn is_unresolved(&self) -> bool {
         let open = |it: Conclusion| matches!(it.outcome(), Outcome::Unknown | Outcome::Skipped);
-        self.look() != Seen::Never && self.conclusion().is_none_or(open)
+        let sent = self.look() != Seen::Never;
+        match self.conclusion() {
+            Some(conclusion) => sent && open(conclusion),
+            None => sent || !self.gate().is_sealed(),
+        }
     }
 
     /// Whether an attempt before the last one, or an earlier call, may have left.

@@ -133,6 +133,17 @@ pin_project! {
         limit: Duration,
         call: Option<Call>,
     }
+
+    impl<S> PinnedDrop for ResponseFuture<S>
+    where
+        S: Service<Request<OutcomeBody>>,
+    {
+        fn drop(this: Pin<&mut Self>) {
+            if let Some(call) = this.project().call {
+                call.end(End::Cancelled);
+            }
+        }
+    }
 }
 
 impl<S: Service<Request<OutcomeBody>>> std::fmt::Debug for ResponseFuture<S> {

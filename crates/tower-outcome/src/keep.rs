@@ -172,7 +172,7 @@ where
         }
         let (verdict, result) = end(this.call.as_ref(), result);
         if let Some(watch) = this.watch {
-            watch.ended(verdict);
+            watch.ended(this.call.as_ref(), verdict);
         }
         Poll::Ready(result)
     }

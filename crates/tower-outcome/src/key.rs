@@ -98,12 +98,14 @@ where
     fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
         match place(&mut request, &self.unresolved) {
             Ok(()) => ResponseFuture {
+                writes: request.extensions().get::<Call>().is_some(),
                 inner: Some(self.inner.call(request)),
                 refused: None,
             },
             Err(error) => ResponseFuture {
                 inner: None,
                 refused: Some(error),
+                writes: true,
             },
         }
     }
@@ -116,6 +118,7 @@ pin_project! {
         #[pin]
         inner: Option<F>,
         refused: Option<Error>,
+        writes: bool,
     }
 }
 
@@ -129,7 +132,13 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         Poll::Ready(match this.inner.as_pin_mut() {
-            Some(inner) => ready!(inner.poll(cx)).map_err(Error::of_read),
+            Some(inner) => ready!(inner.poll(cx)).map_err(|error| {
+                if *this.writes {
+                    Error::of_write(error)
+                } else {
+                    Error::of_read(error)
+                }
+            }),
             None => Err(this
                 .refused
                 .take()

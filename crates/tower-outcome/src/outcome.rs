@@ -192,7 +192,7 @@ where
             None => end_read(result),
         };
         if let Some(watch) = this.watch {
-            watch.ended(verdict.bare());
+            watch.ended(this.call.as_ref(), verdict.bare());
         }
         Poll::Ready(Ok(verdict))
     }

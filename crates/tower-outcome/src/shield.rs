@@ -131,7 +131,10 @@ where
                 future: self.inner.call(request),
             },
             Ok(Some(call)) => match Tails::reserve(&self.tails) {
-                Err(error) => State::Refused { error: Some(error) },
+                Err(error) => {
+                    call.settle(call.judge(Err(error.conclusion())));
+                    State::Refused { error: Some(error) }
+                }
                 Ok(slot) => {
                     let future = self.inner.call(request);
                     State::Write {
@@ -208,7 +211,10 @@ where
                 Ok(result) => result,
                 // A panic below us, or the runtime is going down: the gate knows what had left.
                 Err(error) => {
-                    let conclusion = guard.0.judge(Err(Code::NotSent.into()));
+                    // Its row, if it has one, is still claimed.
+                    let judged = guard.0.judge(Err(Code::NotSent.into()));
+                    let conclusion = judged.for_this_call();
+                    guard.0.settle(conclusion);
                     Err(Error::new(conclusion).with_source(error))
                 }
             },

@@ -141,6 +141,15 @@ impl<T> Wire<T> {
     }
 }
 
+/// What a request says of its answer.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    /// The status comes last.
+    grpc: bool,
+    /// The request's body is a stream, and so may the answer's be.
+    streams: bool,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// After the end of the call, for how long an attempt that may have left goes on.
@@ -176,10 +185,13 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
             Ok(attempt) => attempt,
             Err(error) => return ResponseFuture::refused(error),
         };
-        let streams = request.body().is_stream();
+        let asked = Asked {
+            grpc: is_grpc(request.headers()),
+            streams: request.body().is_stream(),
+        };
         let request = request.map(|body| body.probed(Probe::new(&attempt)));
         let future = self.client.start(request, || attempt.arm());
-        ResponseFuture::write(future, call, attempt, self.limits, streams)
+        ResponseFuture::write(future, call, attempt, self.limits, asked)
     }
 }
 

@@ -83,8 +83,17 @@ impl Watch {
         Ok(())
     }
 
-    pub(crate) fn ended(&self, verdict: Verdict<()>) {
-        self.seen().verdict = Some(verdict);
+    /// Notes how `call` ended, unless another one is watched by now.
+    pub(crate) fn ended(&self, call: Option<&Call>, verdict: Verdict<()>) {
+        let mut seen = self.seen();
+        let watched = match (&seen.call, call) {
+            (Some(watched), Some(call)) => watched.is(call),
+            (None, _) => true,
+            (Some(_), None) => false,
+        };
+        if watched {
+            seen.verdict = Some(verdict);
+        }
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {

@@ -71,6 +71,11 @@ impl Attempt {
         self.flags.load(Ordering::Acquire) & POLLED != 0
     }
 
+    /// Whether the request's own body broke off while it was sent.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.flags.load(Ordering::Acquire) & BROKEN != 0
+    }
+
     /// Whether the request is proven never to have left: its body is gone and nobody asked it.
     pub(crate) fn is_proven_unsent(&self) -> bool {
         // One look: between two the body could be asked and dropped.
@@ -158,6 +163,11 @@ impl Probe {
         self.0.is_polled()
     }
 
+    /// The caller's own body broke off: what the client's error says may be that body's.
+    pub(crate) fn broke_off(&self) {
+        self.0.flags.fetch_or(BROKEN, Ordering::AcqRel);
+    }
+
     pub(crate) fn polled(&self) {
         self.0.flags.fetch_or(TOUCHED | POLLED, Ordering::AcqRel);
     }
@@ -178,3 +188,4 @@ const TOUCHED: u8 = 2;
 const POLLED: u8 = 4;
 const GONE: u8 = 8;
 const ANSWERED: u8 = 16;
+const BROKEN: u8 = 32;

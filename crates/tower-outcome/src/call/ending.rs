@@ -116,8 +116,14 @@ impl Call {
         let conclusion = match ended {
             Ok(()) => match settled {
                 Some(settled) => return settled,
+                // An answer that is not the last attempt's: somebody between kept an earlier one.
+                None if !self.was_answered() && self.may_have_left() => self.doubt().into(),
                 None => self.last().unwrap_or(Code::ResponseLost).into(),
             },
+            // The error of another write, handed on by a layer between.
+            Err(conclusion) if conclusion.outcome().is_done() && self.attempts() == 0 => {
+                Code::NotSent.into()
+            }
             Err(conclusion) if conclusion.outcome() == Outcome::Failed && self.may_have_left() => {
                 self.doubt().into()
             }

@@ -18,7 +18,7 @@ use tower_outcome_core::{BoxError, Code};
 
 use super::collect::{Collect, Collected};
 use super::tail::Tail;
-use super::{Followed, Limits, evidence, grpc};
+use super::{Asked, Followed, Limits, evidence, grpc};
 use crate::call::{Attempt, Call, Ending};
 use crate::classify::{self, Answer, GrpcStatus};
 use crate::{Error, ReplyBody, retry};
@@ -72,14 +72,14 @@ impl<F, B> ResponseFuture<F, B> {
         call: Call,
         attempt: Arc<Attempt>,
         limits: Limits,
-        streams: bool,
+        asked: Asked,
     ) -> Self {
         let write = Write {
             sealed: Some(call.gate().sealed()),
             call,
             attempt,
             limits,
-            streams,
+            asked,
         };
         Self {
             kind: Kind::Write {
@@ -183,8 +183,7 @@ struct Write {
     call: Call,
     attempt: Arc<Attempt>,
     limits: Limits,
-    /// The request's body is a stream, and so may the answer's be.
-    streams: bool,
+    asked: Asked,
     /// Until the call has ended.
     sealed: Option<WaitSealed>,
 }
@@ -254,8 +253,15 @@ impl Write {
                 .or_else(|| end.trailers.and_then(GrpcStatus::in_fields)),
         };
         let reading = classify::write(&self.call, &answer);
+        // The head of a gRPC answer is no proof, whoever sent it: the status comes last.
+        let grpc = self.asked.grpc || grpc::is_grpc(&parts.headers);
+        let open = grpc && answer.grpc.is_none() && parts.status.is_success();
         Ending {
-            code: reading.code,
+            code: if open {
+                Code::ResponseLost
+            } else {
+                reading.code
+            },
             brings_news: reading.retryable_with_same_key,
             pushback: retry::pushback(end.trailers.unwrap_or(&parts.headers)),
         }
@@ -263,7 +269,7 @@ impl Write {
 
     /// Whether the answer is a gRPC stream for all that is known: only the caller can read it.
     fn is_handed_on(&self, parts: &Parts) -> bool {
-        self.may_stream(parts) && (self.streams || !self.call.has_key())
+        self.may_stream(parts) && (self.asked.streams || !self.call.has_key())
     }
 
     fn may_stream(&self, parts: &Parts) -> bool {
@@ -319,9 +325,11 @@ impl Write {
     }
 
     fn is_refused(&self, error: &(dyn std::error::Error + 'static)) -> bool {
-        evidence::is_canceled(error)
-            || self.call.profile().trusts_refusals()
-                && evidence::is_refused(error, self.attempt.is_polled())
+        let trusted = self.call.profile().trusts_refusals();
+        // A body that was relayed from another connection brings that one's error along.
+        !self.attempt.is_broken()
+            && (evidence::is_canceled(error)
+                || trusted && evidence::is_refused(error, self.attempt.is_polled()))
     }
 
     fn answered<B>(&self, parts: Parts, body: Collected<B>) -> Response<ReplyBody<B>> {

@@ -13,8 +13,12 @@ pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
     let kind = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
-    kind.is_some_and(|kind| kind.starts_with("application/grpc") && !kind.contains("grpc-web"))
+    let kind = kind.and_then(|kind| kind.get(..GRPC.len()));
+    kind.is_some_and(|kind| kind.eq_ignore_ascii_case(GRPC))
 }
+
+/// With what follows it, gRPC-Web among it, whose status stands in the body: it proves nothing here.
+const GRPC: &str = "application/grpc";
 
 /// The `grpc-status`, if it is there. One that is no number is as good as none.
 pub(crate) fn status(fields: &HeaderMap) -> Option<u32> {

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use http::{Request, Response};
+use http::{Request, Response, Version};
 use hyper::body::Incoming;
 use hyper::client::conn::{TrySendError, http1, http2};
 use tower_outcome_core::{BoxError, Error};
@@ -53,7 +53,10 @@ impl Transport for Http1Connection {
     }
 
     /// The connection is there: a path and a `Host` are enough.
-    fn check(&self, _: &Request<OutcomeBody>) -> Result<(), Error> {
+    fn check(&self, request: &Request<OutcomeBody>) -> Result<(), Error> {
+        if request.version() == Version::HTTP_3 {
+            return Err(Error::invalid("version", "is not that of the connection"));
+        }
         Ok(())
     }
 

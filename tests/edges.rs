@@ -18,8 +18,9 @@ use tokio::sync::oneshot;
 use tower::{BoxError, Service as _, ServiceBuilder, ServiceExt as _, service_fn};
 use tower_outcome::transport::Wire;
 use tower_outcome::{
-    ClaimLayer, Client, Code, Intent, KeepResponseLayer, KeyLayer, MemoryLedger, Outcome,
-    OutcomeBody, OutcomeLayer, Profile, ReplyBody, RequestExt as _, ShieldLayer, Stack, Watch,
+    ClaimLayer, Client, Code, Conclusion, Intent, KeepResponseLayer, KeyLayer, MemoryLedger,
+    Outcome, OutcomeBody, OutcomeLayer, Profile, ReplyBody, RequestExt as _, ShieldLayer, Stack,
+    Watch,
 };
 use tower_outcome_testkit::{Billing, Reply, Step};
 
@@ -52,7 +53,6 @@ async fn canceled() -> hyper::Error {
 /// The body is relayed from elsewhere, and its source breaks off with hyper's "canceled": the
 /// request's head and its first line have left all the same.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn the_error_of_a_body_is_no_word_about_the_request() {
     let mut told = Vec::new();
     for which in 0..2 {
@@ -92,7 +92,6 @@ async fn the_error_of_a_body_is_no_word_about_the_request() {
 /// A retry that is not ours hands on the first answer, a 500, once the second attempt could not
 /// connect.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn an_answer_of_an_earlier_attempt_is_not_judged_by_a_later_one() {
     let billing = Billing::start().await.unwrap();
     billing.script([Step::CommitThenAnswerWith(Reply::new(500))]);
@@ -133,7 +132,6 @@ async fn an_answer_of_an_earlier_attempt_is_not_judged_by_a_later_one() {
 
 /// Two requests with one watch, the second made before the first has left.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn one_watch_lets_no_two_unkeyed_writes_out() {
     let billing = Billing::start_without_keys().await.unwrap();
     let mut client = Stack::new().keep(hyper());
@@ -150,7 +148,6 @@ async fn one_watch_lets_no_two_unkeyed_writes_out() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "a defect"]
 async fn the_record_of_a_write_without_a_slot_is_settled() {
     let client = Stack::new().with_slots(0).over(hyper()).boxed();
     let watch = Watch::new();
@@ -168,7 +165,7 @@ async fn the_record_of_a_write_without_a_slot_is_settled() {
 
 /// Something of the user's below the claim panics before anything has left.
 #[tokio::test]
-#[ignore = "a defect"]
+#[ignore = "the claim stands until its lease ends"]
 async fn a_panic_below_the_claim_leaves_no_claim_behind_a_failed() {
     let calls = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&calls);
@@ -220,7 +217,7 @@ fn message() -> Bytes {
 
 /// The head of a stream is with the caller; the write is still under way.
 #[tokio::test]
-#[ignore = "a defect"]
+#[ignore = "a place is free once a stream was handed on"]
 async fn draining_counts_a_write_whose_stream_is_still_read() {
     let ledger = ledger::Watched::new();
     let service = service_fn(|_: Request<OutcomeBody>| {
@@ -255,7 +252,7 @@ async fn draining_counts_a_write_whose_stream_is_still_read() {
 
 /// A stream that had brought a message fails with a status that would be proof of a single call.
 #[tokio::test]
-#[ignore = "a defect"]
+#[ignore = "a stream has the word of its status"]
 async fn a_stream_that_had_brought_messages_is_not_failed() {
     let service = service_fn(|_: Request<OutcomeBody>| {
         let mut trailers = HeaderMap::new();
@@ -284,7 +281,6 @@ async fn a_stream_that_had_brought_messages_is_not_failed() {
 }
 
 #[tokio::test]
-#[ignore = "a defect"]
 async fn a_request_in_a_version_that_hyper_does_not_write_is_refused() {
     let billing = Billing::start_without_keys().await.unwrap();
     let socket = TcpStream::connect(billing.url().trim_start_matches("http://"))
@@ -334,8 +330,8 @@ async fn stalling() -> String {
             let (mut socket, _) = listener.accept().await.unwrap();
             let mut buffer = [0; 4096];
             let _ = socket.read(&mut buffer).await.unwrap();
-            let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
-            tokio::io::AsyncWriteExt::write_all(&mut socket, head)
+            let start = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+            tokio::io::AsyncWriteExt::write_all(&mut socket, start)
                 .await
                 .unwrap();
             held.push(socket);
@@ -346,7 +342,6 @@ async fn stalling() -> String {
 
 /// A layer of the user's fetches a token with a client of this crate, and hands that one's error on.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn the_error_of_another_write_is_no_word_about_this_one() {
     let tokens = Stack::new()
         .with_deadline(Duration::from_millis(300))
@@ -387,7 +382,6 @@ async fn the_error_of_another_write_is_no_word_about_this_one() {
 
 /// Two calls under one key that nobody honours; a layer between key and transport takes its time.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn two_calls_under_a_key_that_nobody_honours_make_one_write() {
     let billing = Billing::start_without_keys().await.unwrap();
     let wire = Wire::hyper(hyper());
@@ -412,7 +406,7 @@ async fn two_calls_under_a_key_that_nobody_honours_make_one_write() {
 
 /// The head of a gRPC answer ends the deadline's watch, also where the call is unary.
 #[tokio::test(start_paused = true)]
-#[ignore = "a defect"]
+#[ignore = "an unkeyed gRPC answer is handed on with its head"]
 async fn an_answer_whose_message_never_comes_ends_with_the_deadline() {
     let service =
         service_fn(|_: Request<OutcomeBody>| ready(Ok::<_, BoxError>(grpc(Vec::new(), true))));
@@ -437,7 +431,6 @@ async fn an_answer_whose_message_never_comes_ends_with_the_deadline() {
 
 /// A gRPC-Web answer carries its status in its body.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn the_head_of_a_grpc_web_answer_proves_nothing() {
     let service = service_fn(|_: Request<OutcomeBody>| {
         let trailers = b"\x80\0\0\0\x0fgrpc-status:13\r\n";
@@ -457,7 +450,6 @@ async fn the_head_of_a_grpc_web_answer_proves_nothing() {
 
 /// A handler gives up a write that waits for its turn, and makes it again.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn a_write_given_up_before_it_was_polled_may_be_made_again() {
     let billing = Billing::start_without_keys().await.unwrap();
     let mut client = Stack::new().keep(hyper());
@@ -478,7 +470,6 @@ async fn a_write_given_up_before_it_was_polled_may_be_made_again() {
 
 /// Two calls that are both safe to repeat share a watch, and the first one ends.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn a_watch_does_not_give_one_call_the_word_of_another() {
     let billing = Billing::start().await.unwrap();
     billing.script([Step::CommitThenHold]);
@@ -498,14 +489,13 @@ async fn a_watch_does_not_give_one_call_the_word_of_another() {
     let latest = watch.call().unwrap();
     held.abort();
     assert!(
-        told.is_none() || told == latest.conclusion().map(|it| it.code()),
+        told.is_none() || told == latest.conclusion().map(Conclusion::code),
         "the watch says {told:?}, of {latest:?}"
     );
 }
 
 /// A body that does not know how long it is, and says so with the largest number.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn a_body_of_any_size_hint_does_not_panic() {
     struct Endless(bool);
     impl http_body::Body for Endless {
@@ -532,7 +522,6 @@ async fn a_body_of_any_size_hint_does_not_panic() {
 
 /// A layer of the user's below the key refuses a write.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn a_write_refused_by_a_foreign_layer_is_no_read() {
     let client = Client::new(
         ServiceBuilder::new()
@@ -607,7 +596,7 @@ async fn refused_over(frames: usize) -> (Outcome, Code) {
 
 /// What the ledger did not take down is no `failed`, at the end of a stream as well.
 #[tokio::test]
-#[ignore = "a defect"]
+#[ignore = "the end of a keyed stream is told before the ledger has it"]
 async fn a_failed_stream_is_taken_down_before_it_is_said() {
     let single = refused_over(0).await;
     assert_ne!(single.0, Outcome::Failed, "{single:?}");
@@ -668,7 +657,7 @@ async fn a_refresh_that_hangs_ends_with_the_deadline() {
 
 /// New credentials end in a panic, after an answer that proves that nothing happened.
 #[tokio::test]
-#[ignore = "a defect"]
+#[ignore = "the claim stands until its lease ends"]
 async fn a_refresh_that_panics_leaves_no_claim_behind_a_failed() {
     let billing = Billing::start_without_keys().await.unwrap();
     billing.script([Step::AnswerWith(Reply::new(401))]);
@@ -694,7 +683,6 @@ async fn a_refresh_that_panics_leaves_no_claim_behind_a_failed() {
 
 /// Something on the way answers a gRPC call with a 200 that is no gRPC.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn a_plain_answer_to_a_grpc_call_proves_nothing() {
     let service = service_fn(|_: Request<OutcomeBody>| {
         let body = http_body_util::Full::<Bytes>::from("welcome");
@@ -717,7 +705,7 @@ async fn a_plain_answer_to_a_grpc_call_proves_nothing() {
 
 /// A layer of the user's makes a request of its own out of the one that passes, extensions and all.
 #[tokio::test]
-#[ignore = "a defect"]
+#[ignore = "a copied record cannot be told from its own"]
 async fn the_answer_to_a_copied_request_is_no_answer_to_the_write() {
     let billing = Billing::start_without_keys().await.unwrap();
     let wire = Wire::hyper(hyper());
@@ -751,7 +739,6 @@ async fn the_answer_to_a_copied_request_is_no_answer_to_the_write() {
 
 /// A repeat is refused while the first one's stream is read; then that ends well.
 #[tokio::test]
-#[ignore = "a defect"]
 async fn a_refused_repeat_does_not_take_the_watch_of_the_first() {
     let service = service_fn(|_: Request<OutcomeBody>| {
         let mut trailers = HeaderMap::new();
@@ -775,7 +762,7 @@ async fn a_refused_repeat_does_not_take_the_watch_of_the_first() {
     http_body_util::BodyExt::collect(answer.into_body())
         .await
         .unwrap();
-    let call = watch.call().unwrap().conclusion().map(|it| it.code());
+    let call = watch.call().unwrap().conclusion().map(Conclusion::code);
     assert_eq!(watch.verdict().map(|it| it.code()), call);
 }
 
