@@ -82,6 +82,11 @@ impl Fingerprint {
         Ok(Self { parts })
     }
 
+    /// Nothing has to match.
+    pub(crate) const fn none() -> Self {
+        Self { parts: Vec::new() }
+    }
+
     /// All fields that only one side has or that are not equal.
     pub(crate) fn differences<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a str> {
         differences(self.iter(), other.iter(), str::cmp)

@@ -17,36 +17,40 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+mod sleepers;
+mod state;
+
+pub use state::{Admission, State};
 
 /// Shared by everything that handles one call.
 ///
 /// Cloning shares the gate. A [`child`](Self::child) has a state of its own, and everything that
 /// passes it passes its parent as well.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Gate {
-    shared: Arc<Shared>,
+    shared: Arc<dyn AsRef<State> + Send + Sync>,
 }
 
 impl Gate {
     /// An open gate that nothing has passed.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self::of(Arc::new(State::new(None)))
+    }
+
+    /// The gate that is a part of `record`, so that both are one allocation.
+    #[must_use]
+    pub fn of<R: AsRef<State> + Send + Sync + 'static>(record: Arc<R>) -> Self {
+        Self { shared: record }
     }
 
     /// A gate for one write of a call that may make several.
     #[must_use]
     pub fn child(&self) -> Self {
-        Self {
-            shared: Arc::new(Shared {
-                state: AtomicU64::new(0),
-                sleepers: Arc::clone(&self.shared.sleepers),
-                parent: Some(self.clone()),
-            }),
-        }
+        Self::of(Arc::new(State::new(Some(self.clone()))))
     }
 
     /// Lets one attempt through.
@@ -55,9 +59,10 @@ impl Gate {
     ///
     /// [`Sealed`] if this gate or one above it has been sealed: the attempt must not be made.
     pub fn pass(&self) -> Result<Pass, Sealed> {
-        self.admit()?;
+        let admission = self.state().admit()?;
         Ok(Pass {
-            gate: Some(self.clone()),
+            gate: self.clone(),
+            admission: Some(admission),
         })
     }
 
@@ -67,9 +72,7 @@ impl Gate {
         reason = "closing it is reason enough to call"
     )]
     pub fn seal(&self) -> Seen {
-        let before = self.shared.state.fetch_or(SEALED, Ordering::AcqRel);
-        self.shared.sleepers.wake();
-        Seen::from_state(before)
+        self.state().seal()
     }
 
     /// Waits until this gate or one above it is sealed. Dropping the future changes nothing.
@@ -84,49 +87,23 @@ impl Gate {
     /// Whether this gate or one above it is sealed.
     #[must_use]
     pub fn is_sealed(&self) -> bool {
-        let sealed = self.shared.state.load(Ordering::Acquire) & SEALED != 0;
-        sealed || self.shared.parent.as_ref().is_some_and(Self::is_sealed)
+        self.state().is_sealed()
     }
 
     /// What has passed so far. Only after [`seal`](Self::seal) is the answer final.
     #[must_use]
     pub fn look(&self) -> Seen {
-        Seen::from_state(self.shared.state.load(Ordering::Acquire))
+        self.state().look()
     }
 
-    /// Counts one attempt on this gate and on all above it, or on none.
-    fn admit(&self) -> Result<(), Sealed> {
-        if let Some(parent) = &self.shared.parent {
-            parent.admit()?;
-        }
-        let admitted =
-            self.shared
-                .state
-                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
-                    (state & SEALED == 0).then_some(state + 1)
-                });
-        if admitted.is_err()
-            && let Some(parent) = &self.shared.parent
-        {
-            parent.take_back();
-        }
-        admitted.map(drop).map_err(|_| Sealed(()))
+    fn state(&self) -> &State {
+        (*self.shared).as_ref()
     }
+}
 
-    fn take_back(&self) {
-        self.shared.state.fetch_sub(1, Ordering::AcqRel);
-        if let Some(parent) = &self.shared.parent {
-            parent.take_back();
-        }
-    }
-
-    fn mark_left(&self) {
-        // The bit before the count: between the two the gate must not look as if nothing had left.
-        self.shared.state.fetch_or(LEFT, Ordering::AcqRel);
-        self.shared.state.fetch_sub(1, Ordering::AcqRel);
-        if let Some(parent) = &self.shared.parent {
-            parent.mark_left();
-        }
+impl Default for Gate {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -145,22 +122,23 @@ impl fmt::Debug for Gate {
 #[derive(Debug)]
 #[must_use = "a dropped pass counts as a request that left"]
 pub struct Pass {
-    gate: Option<Gate>,
+    gate: Gate,
+    admission: Option<Admission>,
 }
 
 impl Pass {
     /// Takes the attempt back. Only for proof that no byte of it can ever leave.
     pub fn prove_unsent(mut self) {
-        if let Some(gate) = self.gate.take() {
-            gate.take_back();
+        if let Some(admission) = self.admission.take() {
+            self.gate.state().take_back(admission);
         }
     }
 }
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        if let Some(gate) = self.gate.take() {
-            gate.mark_left();
+        if let Some(admission) = self.admission.take() {
+            self.gate.state().mark_left(admission);
         }
     }
 }
@@ -188,18 +166,6 @@ pub enum Seen {
     Never,
 }
 
-impl Seen {
-    const fn from_state(state: u64) -> Self {
-        if state & LEFT != 0 {
-            Self::Left
-        } else if state & COUNT != 0 {
-            Self::InFlight
-        } else {
-            Self::Never
-        }
-    }
-}
-
 /// Future of [`Gate::sealed`].
 #[derive(Debug)]
 pub struct WaitSealed {
@@ -210,14 +176,15 @@ pub struct WaitSealed {
 impl Future for WaitSealed {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.gate.is_sealed() {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let state = this.gate.state();
+        if state.is_sealed() {
             return Poll::Ready(());
         }
-        let slot = self.gate.shared.sleepers.sleep(self.slot, cx.waker());
-        self.slot = Some(slot);
+        this.slot = Some(state.sleepers().sleep(this.slot, cx.waker()));
         // Looked at again, for a seal between the first look and the registration.
-        if self.gate.is_sealed() {
+        if state.is_sealed() {
             return Poll::Ready(());
         }
         Poll::Pending
@@ -227,61 +194,7 @@ impl Future for WaitSealed {
 impl Drop for WaitSealed {
     fn drop(&mut self) {
         if let Some(slot) = self.slot {
-            self.gate.shared.sleepers.forget(slot);
+            self.gate.state().sleepers().forget(slot);
         }
     }
 }
-
-#[derive(Default)]
-struct Shared {
-    state: AtomicU64,
-    parent: Option<Gate>,
-    sleepers: Arc<Sleepers>,
-}
-
-/// Wakers of everyone who waits for a seal anywhere in a family of gates.
-#[derive(Default)]
-struct Sleepers {
-    list: Mutex<(u64, Vec<(u64, Waker)>)>,
-}
-
-impl Sleepers {
-    // A waker may be the last reference to a task that waits here as well: it is only ever dropped
-    // once the lock is free, or its own drop would ask for the lock.
-    fn sleep(&self, slot: Option<u64>, waker: &Waker) -> u64 {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = slot.and_then(|slot| list.1.iter_mut().find(|(id, _)| *id == slot));
-        if let Some((slot, known)) = known {
-            let slot = *slot;
-            let old = (!known.will_wake(waker)).then(|| std::mem::replace(known, waker.clone()));
-            drop(list);
-            drop(old);
-            return slot;
-        }
-        list.0 += 1;
-        let slot = list.0;
-        list.1.push((slot, waker.clone()));
-        slot
-    }
-
-    fn forget(&self, slot: u64) {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = list.1.iter().position(|(id, _)| *id == slot);
-        let forgotten = place.map(|place| list.1.swap_remove(place));
-        drop(list);
-        drop(forgotten);
-    }
-
-    fn wake(&self) {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        let sleepers = std::mem::take(&mut list.1);
-        drop(list);
-        for (_, waker) in sleepers {
-            waker.wake();
-        }
-    }
-}
-
-const SEALED: u64 = 1 << 63;
-const LEFT: u64 = 1 << 62;
-const COUNT: u64 = LEFT - 1;

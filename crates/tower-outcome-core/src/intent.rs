@@ -42,11 +42,12 @@ use crate::{Error, Fingerprint, IdempotencyKey};
 mod derive;
 mod digits;
 mod members;
+mod names;
 pub(crate) mod plan;
 pub mod rule;
 mod rules;
 mod schema;
-mod time;
+pub(crate) mod time;
 
 /// One wish: a tool, what it is to do, and whose wish it is. Cheap to clone.
 ///
@@ -58,20 +59,22 @@ pub struct Intent {
 
 #[derive(Clone)]
 struct Inner {
-    scope: Box<str>,
-    tool: Box<str>,
+    scope: Arc<str>,
+    tool: Arc<str>,
     origin: Origin,
     /// All parts of the key but the occurrence.
     base: KeyHasher,
     key: IdempotencyKey,
     fingerprint: Fingerprint,
     occurrence: u32,
+    /// The same wish by the rules that are to come.
+    successor: Option<Intent>,
 }
 
 /// Where the key comes from.
 #[derive(Clone)]
 enum Origin {
-    Arguments { members: Members, version: Box<str> },
+    Arguments { members: Members, version: Arc<str> },
     Explicit,
     Raw(Box<str>),
 }
@@ -135,6 +138,7 @@ impl Intent {
             let inner = Arc::make_mut(&mut self.inner);
             inner.occurrence = n;
             inner.key = key(&inner.base, n);
+            inner.successor = inner.successor.take().map(|it| it.with_occurrence(n));
         }
         self
     }
@@ -142,8 +146,9 @@ impl Intent {
     /// Adds what must be equal when this key is met again, such as the body of the request.
     #[must_use]
     pub fn with_part(mut self, name: &str, bytes: &[u8]) -> Self {
-        let fingerprint = &mut Arc::make_mut(&mut self.inner).fingerprint;
-        *fingerprint = std::mem::take(fingerprint).with_part(name, bytes);
+        let inner = Arc::make_mut(&mut self.inner);
+        inner.fingerprint = std::mem::take(&mut inner.fingerprint).with_part(name, bytes);
+        inner.successor = inner.successor.take().map(|it| it.with_part(name, bytes));
         self
     }
 
@@ -193,6 +198,13 @@ impl Intent {
         }
     }
 
+    /// The same wish by the rules that [succeed](IntentRules::succeeding) those of its key, under
+    /// which a ledger has to know it as well.
+    #[must_use]
+    pub fn successor(&self) -> Option<&Self> {
+        self.inner.successor.as_ref()
+    }
+
     /// The key as it goes into the request, in a `generation` of the ledger (0 without one).
     ///
     /// A [`raw`](Self::raw) key keeps its own spelling and takes no more than the quotes.
@@ -228,7 +240,7 @@ impl Intent {
     pub fn near_miss(&self, other: &Self) -> Option<Vec<String>> {
         let names = |intent: &Self| {
             let inner = &intent.inner;
-            [&inner.scope, &inner.tool].map(Box::clone)
+            [&inner.scope, &inner.tool].map(Arc::clone)
         };
         let (
             Origin::Arguments { members, version },
@@ -252,22 +264,36 @@ impl Intent {
         (!differences.is_empty()).then_some(differences)
     }
 
+    pub(crate) fn shared_scope(&self) -> &Arc<str> {
+        &self.inner.scope
+    }
+
+    pub(crate) fn shared_tool(&self) -> &Arc<str> {
+        &self.inner.tool
+    }
+
     fn make(scope: &str, tool: &str, base: KeyHasher, origin: Origin) -> Self {
         Self {
             inner: Arc::new(Inner {
-                scope: scope.into(),
-                tool: tool.into(),
+                scope: names::shared(scope),
+                tool: names::shared(tool),
                 origin,
                 key: key(&base, 0),
                 base,
                 fingerprint: Fingerprint::default(),
                 occurrence: 0,
+                successor: None,
             }),
         }
     }
 
     fn with_fingerprint(mut self, fingerprint: Fingerprint) -> Self {
         Arc::make_mut(&mut self.inner).fingerprint = fingerprint;
+        self
+    }
+
+    fn with_successor(mut self, successor: Self) -> Self {
+        Arc::make_mut(&mut self.inner).successor = Some(successor);
         self
     }
 }

@@ -16,7 +16,7 @@
 //! # Ok::<(), tower_outcome_core::Error>(())
 //! ```
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 pub(crate) use self::hasher::{KeyHasher, digest};
 
@@ -82,13 +82,18 @@ impl WireKey {
     #[must_use]
     pub fn render(&self, style: impl Into<KeyStyle>) -> String {
         let KeyStyle { format, quoted } = style.into();
-        let text = match format {
-            KeyFormat::Base64Url => base64url(&self.0[..16]),
-            KeyFormat::Hex => hex(&self.0),
-            KeyFormat::Uuid => uuid(&self.0, 8),
-            KeyFormat::UuidV4 => uuid(&self.0, 4),
-        };
-        if quoted { sf::quote(&text) } else { text }
+        // All that it takes at once, quotes included: a header takes the string over as it is.
+        let mut text = String::with_capacity(format.length() + 2 * usize::from(quoted));
+        let quote = if quoted { "\"" } else { "" };
+        text.push_str(quote);
+        match format {
+            KeyFormat::Base64Url => push_base64url(&mut text, &self.0[..16]),
+            KeyFormat::Hex => push_hex(&mut text, &self.0),
+            KeyFormat::Uuid => push_uuid(&mut text, &self.0, 8),
+            KeyFormat::UuidV4 => push_uuid(&mut text, &self.0, 4),
+        }
+        text.push_str(quote);
+        text
     }
 }
 
@@ -114,6 +119,15 @@ pub enum KeyFormat {
 }
 
 impl KeyFormat {
+    /// The characters of a key.
+    const fn length(self) -> usize {
+        match self {
+            Self::Base64Url => 22,
+            Self::Hex => 64,
+            Self::Uuid | Self::UuidV4 => 36,
+        }
+    }
+
     /// The same text in the quotes of a structured field, as a `String` of RFC 9651 section 3.3.3.
     #[must_use]
     pub const fn quoted(self) -> KeyStyle {
@@ -153,10 +167,16 @@ impl From<KeyFormat> for KeyStyle {
 /// Lower-case hex digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
+    push_hex(&mut text, bytes);
     text
+}
+
+fn push_hex(text: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 0x0f] {
+            text.push(char::from(HEX[usize::from(digit)]));
+        }
+    }
 }
 
 /// The bytes behind exactly `2 * N` lower-case hex digits.
@@ -177,24 +197,27 @@ pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-fn uuid(bytes: &[u8; 32], version: u8) -> String {
+fn push_uuid(text: &mut String, bytes: &[u8; 32], version: u8) {
     let mut id = [0_u8; 16];
     id.copy_from_slice(&bytes[..16]);
     id[6] = (id[6] & 0x0f) | (version << 4);
     id[8] = (id[8] & 0x3f) | 0x80;
-    let digits = hex(&id);
-    [
-        &digits[..8],
-        &digits[8..12],
-        &digits[12..16],
-        &digits[16..20],
-        &digits[20..],
-    ]
-    .join("-")
+    for (at, byte) in id.iter().enumerate() {
+        if let 4 | 6 | 8 | 10 = at {
+            text.push('-');
+        }
+        push_hex(text, &[*byte]);
+    }
 }
 
-fn base64url(bytes: &[u8]) -> String {
+/// URL-safe base64 without padding (RFC 4648 section 5).
+pub(crate) fn base64url(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    push_base64url(&mut text, bytes);
+    text
+}
+
+fn push_base64url(text: &mut String, bytes: &[u8]) {
     for chunk in bytes.chunks(3) {
         let mut group = [0_u8; 4];
         group[1..=chunk.len()].copy_from_slice(chunk);
@@ -204,7 +227,27 @@ fn base64url(bytes: &[u8]) -> String {
             text.push(char::from(ALPHABET[index as usize]));
         }
     }
-    text
 }
 
+/// The bytes behind what [`base64url`] wrote.
+pub(crate) fn unbase64url(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
+    for chunk in text.as_bytes().chunks(4) {
+        let mut bits = 0_u32;
+        for digit in chunk {
+            let index = ALPHABET.iter().position(|known| known == digit)?;
+            bits = bits << 6 | u32::try_from(index).ok()?;
+        }
+        let missing = 4 - chunk.len();
+        let group = (bits << (6 * missing)).to_be_bytes();
+        let (whole, rest) = group[1..].split_at(3 - missing.min(3));
+        if missing == 3 || rest.iter().any(|byte| *byte != 0) {
+            return None;
+        }
+        bytes.extend_from_slice(whole);
+    }
+    Some(bytes)
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

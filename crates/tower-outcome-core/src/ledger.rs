@@ -27,19 +27,33 @@
 use std::future::Future;
 use std::pin::Pin;
 
+mod changes;
+pub mod cipher;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod encrypted;
 pub mod entry;
 mod error;
 pub mod event;
+mod forward;
+mod life;
 pub mod machine;
 mod memory;
+mod page;
 mod redacted;
+mod request;
 
-pub use entry::{Entry, EntryKey, Owner, State, Timestamp, WriteRecord};
+pub use changes::{Changes, Waiting};
+#[cfg(feature = "encryption")]
+pub use cipher::AesGcmSiv;
+pub use cipher::{Cipher, CipherError};
+pub use encrypted::EncryptedLedger;
+pub use entry::{Entry, EntryKey, Owner, Resolution, State, Timestamp, WriteRecord};
 pub use error::LedgerError;
-pub use event::{Answer, Claim, Ending, Event, Grant};
+pub use event::{Answer, Claim, Ending, Event, Grant, Resolved};
 pub use memory::MemoryLedger;
+pub use page::{Counts, Cursor, Filter, Page};
+pub use request::StoredRequest;
 
 /// A store of entries.
 ///
@@ -69,6 +83,57 @@ pub trait Ledger: Send + Sync + 'static {
     /// [`LedgerError`] where the store cannot be asked.
     fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>>;
 
+    /// At most `limit` entries that are [`State::Unknown`] and due to be looked up, the one that
+    /// waits longest first. Whoever wants to look applies [`Event::Look`] first.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError`] where the store cannot be asked.
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>>;
+
+    /// Some of the entries that `filter` admits, for people. In the order of their first claim,
+    /// unless the store says otherwise; whatever is there from the first page to the last is listed.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError`] where the store cannot be asked, or the filter's cursor is not of this store.
+    fn page<'a>(&'a self, filter: &'a Filter) -> LedgerFuture<'a, Page>;
+
+    /// How many entries there are. Looks at all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError`] where the store cannot be asked.
+    fn counts(&self) -> LedgerFuture<'_, Counts>;
+
+    /// Takes away what has [outlived](machine::outlived) its use, of at most `limit` entries, and
+    /// returns of how many. Does not stop claims; to be repeated while it returns `limit`.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError`] where the store cannot be asked.
+    fn purge(&self, limit: usize) -> LedgerFuture<'_, usize>;
+
+    /// Resolves once the entry of `key` may have changed since this was called.
+    ///
+    /// Call it, read the entry, and only then await it: so no change is missed. It may resolve
+    /// without a change. The mere end of a lease is no change, nor is a purge; and it never resolves
+    /// where nothing changes.
+    fn changed<'a>(&'a self, key: &'a EntryKey) -> Changed<'a>;
+
+    /// The same ledger, if it answers at once: whoever asks it then needs no future.
+    ///
+    /// A ledger that stands before another one is none, unless it says so.
+    fn immediate(&self) -> Option<&dyn Immediate> {
+        None
+    }
+
+    /// Whether what is stored is sealed, so that whoever reads the store learns no result. Only
+    /// such a ledger is given [`WriteRecord::request`].
+    fn encrypts(&self) -> bool {
+        false
+    }
+
     /// Whether the store may forget what it has acknowledged, after a crash or a failover.
     ///
     /// Such a store keeps [`Entry::generation`] at 0: a number that came back after it was moved
@@ -84,27 +149,27 @@ pub trait Ledger: Send + Sync + 'static {
     }
 }
 
+/// A [`Ledger`] that never waits.
+pub trait Immediate {
+    /// Does what [`Ledger::apply`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ledger::apply`].
+    fn apply_now(&self, key: &EntryKey, event: Event) -> Result<Answer, LedgerError>;
+}
+
 /// What a [`Ledger`] returns.
 pub type LedgerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, LedgerError>> + Send + 'a>>;
 
+/// What [`Ledger::changed`] returns. Dropping it ends the waiting.
+pub type Changed<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
 impl<L: Ledger + ?Sized> Ledger for std::sync::Arc<L> {
-    fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
-        (**self).apply(key, event)
+    fn immediate(&self) -> Option<&dyn Immediate> {
+        (**self).immediate()
     }
 
-    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
-        (**self).read(key)
-    }
-
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        (**self).unresolved(limit)
-    }
-
-    fn may_lose_writes(&self) -> bool {
-        (**self).may_lose_writes()
-    }
-
-    fn needs_honoured_keys(&self) -> bool {
-        (**self).needs_honoured_keys()
-    }
+    crate::forward_ledger!(self => **self; apply read unresolved due page counts purge changed
+        encrypts may_lose_writes needs_honoured_keys);
 }

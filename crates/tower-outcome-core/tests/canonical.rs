@@ -90,21 +90,26 @@ fn the_numbers_of_the_rfc_are_printed_as_it_has_them() {
 /// The first 100,000 lines of the number stream that the RFC's author publishes a hash of.
 #[test]
 fn a_hundred_thousand_doubles_hash_to_the_published_sum() {
-    let mut sum = Sha256::new();
-    for double in published_doubles().take(100_000) {
-        let text = printed(double);
-        sum.update(format!("{:x},{text}\n", double.to_bits()));
-
-        let again = Canonicalizer::rounding().text(&text).unwrap().to_vec();
-        assert_eq!(String::from_utf8(again).unwrap(), text, "read back");
-    }
-    let sum: [u8; 32] = sum.finalize().into();
-    let (halves, _) = sum.as_chunks();
     let published = [
         0x2277_6e6d_4b49_fa29_4a0d_0f34_9268_e5c2,
         0x8808_fe7e_0cb2_bcbe_28f6_3894_e494_d4c7,
     ];
-    assert_eq!(halves, published.map(u128::to_be_bytes));
+    assert_eq!(sum_of(published_doubles().take(100_000)), published);
+}
+
+/// Edge cases, doubles drawn at random and amounts in cents: the sum of the lines that an
+/// implementation of other hands printed for them.
+#[test]
+fn doubles_and_amounts_hash_to_the_sum_of_other_hands() {
+    let (drawn, _) = include_bytes!("data/jcs/drawn_doubles.bin").as_chunks();
+    let drawn = drawn.iter().copied().map(f64::from_be_bytes);
+    let amounts = (0..20_000).map(|n| f64::from(n * 7919 % 1_000_003) / 100.0);
+    let all = drawn.chain(amounts);
+    let other = [
+        0xba0d_65ac_77d6_0dee_38b8_6886_6fba_9ef9,
+        0x8f59_4c7a_5eed_069e_3e1e_7561_da4a_0d9e,
+    ];
+    assert_eq!(sum_of(all), other);
 }
 
 #[test]
@@ -269,6 +274,21 @@ fn a_canonicalizer_forgets_a_refused_value() {
         canonicalizer.text(r#"{"b":1,"a":2}"#).unwrap(),
         br#"{"a":2,"b":1}"#
     );
+}
+
+/// The hash of the lines that stand for `doubles`, each of which is read back.
+fn sum_of(doubles: impl Iterator<Item = f64>) -> [u128; 2] {
+    let mut sum = Sha256::new();
+    for double in doubles {
+        let text = printed(double);
+        sum.update(format!("{:x},{text}\n", double.to_bits()));
+
+        let again = Canonicalizer::rounding().text(&text).unwrap().to_vec();
+        assert_eq!(String::from_utf8(again).unwrap(), text, "read back");
+    }
+    let sum: [u8; 32] = sum.finalize().into();
+    let (halves, _) = sum.as_chunks();
+    [halves[0], halves[1]].map(u128::from_be_bytes)
 }
 
 fn printed(double: f64) -> String {

@@ -217,6 +217,56 @@ fn the_version_of_the_rules_counts_and_is_kept() {
 }
 
 #[test]
+fn a_wish_keeps_its_former_key_until_the_former_rules_are_gone() {
+    let former = IntentRules::new("refund").with_version("1");
+    let rules = IntentRules::new("refund")
+        .with_version("2")
+        .with_secret(b"sixteen bytes or more");
+    let arguments = json!({ "order": 7 });
+    let both = rules.clone().succeeding(former.clone());
+    let [old, new, both] = [former, rules.clone(), both].map(|rules| {
+        let intent = rules.intent(SCOPE, &arguments).unwrap();
+        intent.with_occurrence(2).with_part("body", b"{}")
+    });
+    assert_eq!(
+        (both.key(), both.fingerprint()),
+        (old.key(), old.fingerprint())
+    );
+    assert_eq!(both.rules_version(), "1");
+    assert_eq!(
+        both.render(0, KeyFormat::Uuid),
+        old.render(0, KeyFormat::Uuid)
+    );
+    let successor = both.successor().unwrap();
+    assert_eq!(successor.key(), new.key());
+    assert_eq!(successor.fingerprint(), new.fingerprint());
+    assert!(old.successor().is_none() && new.successor().is_none());
+
+    let same = rules.clone().succeeding(rules);
+    let same = same.intent(SCOPE, &arguments).unwrap();
+    assert!(same.successor().is_none());
+}
+
+#[test]
+fn what_former_rules_refuse_has_the_new_key_alone() {
+    let former = IntentRules::new("refund").key("/order", id());
+    let rules = IntentRules::new("refund").with_version("2");
+    let both = rules.clone().succeeding(former.clone());
+    let arguments = json!({ "order": [7] });
+    assert!(former.intent(SCOPE, &arguments).is_err());
+    let intent = both.intent(SCOPE, &arguments).unwrap();
+    assert_eq!(intent.key(), rules.intent(SCOPE, &arguments).unwrap().key());
+    assert!(intent.successor().is_none());
+
+    let others = IntentRules::new("cancel");
+    let refused = rules.clone().succeeding(others).intent(SCOPE, &arguments);
+    assert_eq!(refused.unwrap_err().field(), "tool");
+    let flawed = IntentRules::new("refund").with_secret(b"short");
+    let refused = rules.succeeding(flawed).intent(SCOPE, &arguments);
+    assert_eq!(refused.unwrap_err().field(), "secret");
+}
+
+#[test]
 fn rules_without_a_rule_make_the_key_that_no_rules_make() {
     let arguments = json!({ "order": 7, "reason": null });
     let intent = IntentRules::new("refund")

@@ -108,7 +108,7 @@ fn keeps_the_laws(
         let proof = failed || matches!(event, Event::Release { .. });
         prop_assert!(proof, "{:?} cleared the taint", event);
     }
-    if let Some(shown) = epoch_of(event)
+    if let Some(shown) = event.epoch()
         && !done
     {
         prop_assert_eq!(shown, epoch, "{:?} of another epoch took effect", event);
@@ -140,26 +140,21 @@ fn keeps_the_laws(
     Ok(())
 }
 
-const fn epoch_of(event: &Event) -> Option<u64> {
-    match event {
-        Event::Release { epoch, .. } | Event::Send { epoch, .. } | Event::Settle { epoch, .. } => {
-            Some(*epoch)
-        }
-        Event::Claim(_) | Event::Find { .. } => None,
-    }
-}
-
 /// Turns the distance that was drawn (0 is the current epoch) into an epoch.
 fn at_epoch(mut event: Event, current: u64) -> Event {
     match &mut event {
-        Event::Release { epoch, .. } | Event::Send { epoch, .. } | Event::Settle { epoch, .. } => {
+        Event::Release { epoch, .. }
+        | Event::Resend { epoch, .. }
+        | Event::Resolve { epoch, .. }
+        | Event::Send { epoch, .. }
+        | Event::Settle { epoch, .. } => {
             *epoch = match *epoch {
                 behind @ 1..=3 => current.saturating_sub(behind),
                 4 => current + 1,
                 _ => current,
             };
         }
-        Event::Claim(_) | Event::Find { .. } => {}
+        Event::Claim(_) | Event::Find { .. } | Event::Look { .. } => {}
     }
     event
 }
@@ -191,7 +186,7 @@ fn any_event() -> impl Strategy<Value = Event> {
                     route: "POST api.example/refunds".into(),
                     wire_key: "k-1".into(),
                     only: true,
-                    reference: None,
+                    ..WriteRecord::default()
                 },
                 lease,
                 sends_for: Duration::from_millis(ms),

@@ -64,11 +64,13 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Mutex, mpsc};
 use tokio_postgres::Transaction;
 use tower_outcome_core::ledger::{
-    Answer, Entry, EntryKey, Event, Ledger, LedgerError, LedgerFuture, State, machine,
+    Answer, Changed, Counts, Entry, EntryKey, Event, Filter, Ledger, LedgerError, LedgerFuture,
+    Page,
 };
 
 use crate::ask::{Answered, Ask};
@@ -78,7 +80,6 @@ use crate::round::Chain;
 use crate::session::{Line, Sessions};
 use crate::writer::Job;
 
-pub use crate::purge::Purged;
 pub use crate::settings::Settings;
 pub use tokio_postgres;
 
@@ -86,6 +87,7 @@ mod ask;
 mod clock;
 mod fault;
 mod hints;
+mod lists;
 mod purge;
 mod round;
 mod rows;
@@ -149,20 +151,6 @@ impl PostgresLedger {
         answered.try_recv().map_err(|_| writer_ended())?
     }
 
-    /// Takes away what has outlived its use: results after a day, and entries that have ended after
-    /// 400 days. What may still land is never taken away.
-    ///
-    /// Each call takes at most 10,000 of each kind and does not stop claims. Repeat it until
-    /// [`Purged::is_all`], now and then, in one process.
-    ///
-    /// # Errors
-    ///
-    /// [`LedgerError`] where the database cannot be asked.
-    pub async fn purge(&self) -> Result<Purged, LedgerError> {
-        let mut line = self.aside.lock().await;
-        purge::purge(&mut line, self.clock.now()).await
-    }
-
     /// Hands a question to the task. Once handed over it is asked, whether or not anyone waits.
     async fn ask<T>(
         &self,
@@ -172,29 +160,6 @@ impl PostgresLedger {
         let job = (key.clone(), ask);
         self.jobs.send(job).map_err(|_| writer_ended())?;
         answered.await.map_err(|_| writer_ended())?
-    }
-
-    async fn list_unresolved(&self, limit: usize) -> Result<Vec<Entry>, LedgerError> {
-        let mut line = self.aside.lock().await;
-        let text = line.sessions.statement(UNRESOLVED);
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let now = self.clock.now();
-        let time = i64::try_from(now.0).unwrap_or(i64::MAX);
-        let client = &line.session().await?.client;
-        let rows = match client.query(&text, &[&time, &limit]).await {
-            Ok(rows) => rows,
-            Err(error) => {
-                line.hang_up();
-                return Err(Fault::of_statement(&error).into());
-            }
-        };
-        let entries = rows.iter().map(|row| {
-            let entry = machine::expired(rows::stored(row)?.entry, now);
-            Ok::<_, Fault>(Some(entry).filter(|entry| entry.state == State::Unknown))
-        });
-        Ok(entries
-            .filter_map(Result::transpose)
-            .collect::<Result<_, _>>()?)
     }
 }
 
@@ -214,7 +179,51 @@ impl Ledger for PostgresLedger {
     }
 
     fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        Box::pin(self.list_unresolved(limit))
+        Box::pin(async move {
+            lists::unresolved(&mut *self.aside.lock().await, limit, self.clock.now()).await
+        })
+    }
+
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+        Box::pin(
+            async move { lists::due(&mut *self.aside.lock().await, limit, self.clock.now()).await },
+        )
+    }
+
+    fn page<'a>(&'a self, filter: &'a Filter) -> LedgerFuture<'a, Page> {
+        Box::pin(async move {
+            lists::page(&mut *self.aside.lock().await, filter, self.clock.now()).await
+        })
+    }
+
+    fn counts(&self) -> LedgerFuture<'_, Counts> {
+        Box::pin(
+            async move { lists::counts(&mut *self.aside.lock().await, self.clock.now()).await },
+        )
+    }
+
+    fn purge(&self, limit: usize) -> LedgerFuture<'_, usize> {
+        Box::pin(async move {
+            purge::purge(&mut *self.aside.lock().await, limit, self.clock.now()).await
+        })
+    }
+
+    fn changed<'a>(&'a self, key: &'a EntryKey) -> Changed<'a> {
+        // Asked before whoever calls can ask for the entry, so that no change comes between.
+        let (ask, before) = ask::read();
+        let _ = self.jobs.send((key.clone(), ask));
+        Box::pin(async move {
+            let Ok(Ok(before)) = before.await else { return };
+            let mut pause = SHORTEST_PAUSE;
+            loop {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+                match self.read(key).await {
+                    Ok(entry) if entry == before => {}
+                    _ => return,
+                }
+            }
+        })
     }
 }
 
@@ -222,11 +231,6 @@ fn writer_ended() -> LedgerError {
     LedgerError::unavailable("the ledger's task has ended; what was asked may have taken effect")
 }
 
-/// The condition is that of the index `unresolved`, without those whose owner is alive.
-const UNRESOLVED: &str = r#"
-SELECT *
-FROM "ledger".entries
-WHERE maybe_sent AND state IN ('claimed', 'dispatching', 'unknown')
-    AND (state = 'unknown' OR lease_until <= $1)
-ORDER BY updated_at
-LIMIT $2"#;
+const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
+
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);

@@ -1,55 +1,36 @@
 //! What has outlived its use goes, a little at a time.
 
+use std::time::Duration;
+
 use tower_outcome_core::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
 use tower_outcome_core::ledger::{LedgerError, Timestamp};
 
-use crate::fault::Fault;
+use crate::rows::integer;
 use crate::session::Line;
 
-/// What a purge has taken away.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Purged {
-    /// Entries that lost their stored result.
-    pub results: u64,
-    /// Entries that are gone.
-    pub entries: u64,
-}
-
-impl Purged {
-    /// Whether nothing was left to take away.
-    #[must_use]
-    pub const fn is_all(&self) -> bool {
-        self.results < BATCH && self.entries < BATCH
-    }
-}
-
-pub(crate) async fn purge(line: &mut Line, now: Timestamp) -> Result<Purged, LedgerError> {
-    let purged = Purged {
-        results: run(line, STRIP, now, RESULT_RETENTION).await?,
-        entries: run(line, DELETE, now, TOMBSTONE_RETENTION).await?,
-    };
-    Ok(purged)
+/// Takes away what has outlived its use at `now`, of at most `limit` rows.
+pub(crate) async fn purge(
+    line: &mut Line,
+    limit: usize,
+    now: Timestamp,
+) -> Result<usize, LedgerError> {
+    let results = run(line, STRIP, limit, now, RESULT_RETENTION).await?;
+    let entries = run(line, DELETE, limit - results, now, TOMBSTONE_RETENTION).await?;
+    Ok(results + entries)
 }
 
 async fn run(
     line: &mut Line,
     text: &str,
+    limit: usize,
     now: Timestamp,
-    retention: std::time::Duration,
-) -> Result<u64, LedgerError> {
-    let text = line.sessions.statement(text);
-    let retention = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
-    let now = i64::try_from(now.0).unwrap_or(i64::MAX);
-    let client = &line.session().await?.client;
-    let done = client.execute(&text, &[&now, &retention]).await;
-    done.map_err(|error| {
-        line.hang_up();
-        Fault::of_statement(&error).into()
-    })
+    retention: Duration,
+) -> Result<usize, LedgerError> {
+    let before = integer(now.before(retention).0);
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = line.query(text, &[&before, &limit]).await?;
+    Ok(rows.len())
 }
-
-/// How many rows one statement takes: some 10,000 are locked for a fraction of a second.
-const BATCH: u64 = 10_000;
 
 /// The condition is that of the index `results`. Rows that somebody works on are left for later.
 const STRIP: &str = r#"
@@ -59,11 +40,12 @@ WHERE ctid = ANY (ARRAY(
     SELECT ctid
     FROM "ledger".entries
     WHERE result IS NOT NULL AND state IN ('done', 'partial')
-        AND updated_at < $1::int8 - $2::int8
+        AND updated_at < $1::int8
     ORDER BY updated_at
-    LIMIT 10000
+    LIMIT $2::int8
     FOR UPDATE SKIP LOCKED
-))"#;
+))
+RETURNING 1"#;
 
 /// The condition is that of the index `ended`: nothing that may still land, and a claim only if
 /// nothing of it was sent and its owner is gone.
@@ -73,9 +55,10 @@ WHERE ctid = ANY (ARRAY(
     SELECT ctid
     FROM "ledger".entries
     WHERE result IS NULL AND (state IN ('done', 'failed', 'free', 'partial') OR NOT maybe_sent)
-        AND (state <> 'claimed' OR lease_until < $1::int8 - $2::int8)
-        AND updated_at < $1::int8 - $2::int8
+        AND (state <> 'claimed' OR lease_until < $1::int8)
+        AND updated_at < $1::int8
     ORDER BY updated_at
-    LIMIT 10000
+    LIMIT $2::int8
     FOR UPDATE SKIP LOCKED
-))"#;
+))
+RETURNING 1"#;

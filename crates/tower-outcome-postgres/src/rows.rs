@@ -38,6 +38,9 @@ pub(crate) struct Columns {
     fingerprint: Vec<Option<String>>,
     writes: Vec<Option<String>>,
     result: Vec<Option<Vec<u8>>>,
+    looks: Vec<Option<i64>>,
+    look_at: Vec<Option<i64>>,
+    resolution: Vec<Option<String>>,
 }
 
 impl Columns {
@@ -48,8 +51,13 @@ impl Columns {
         let writes = writes
             .transpose()
             .map_err(|_| Fault::unasked("the writes cannot be written down"))?;
+        let resolution = entry.and_then(|it| it.resolution.as_ref());
+        let resolution = resolution.map(serde_json::to_string);
+        let resolution = resolution
+            .transpose()
+            .map_err(|_| Fault::unasked("the resolution cannot be written down"))?;
         let number = |of: fn(&Entry) -> u64| entry.map(|entry| integer(of(entry)));
-        self.scope.push(key.scope.clone());
+        self.scope.push((&*key.scope).into());
         self.key.push(key.key.as_bytes().to_vec());
         self.epoch.push(number(|it| it.epoch));
         self.generation.push(number(|it| it.generation.into()));
@@ -63,7 +71,7 @@ impl Columns {
         self.maybe_sent.push(entry.map(|it| it.maybe_sent));
         self.owner
             .push(entry.map(|it| it.owner.to_bytes().to_vec()));
-        self.tool.push(entry.map(|it| it.tool.clone()));
+        self.tool.push(entry.map(|it| (&*it.tool).into()));
         self.state.push(entry.map(|it| it.state.as_str()));
         self.code
             .push(entry.and_then(|it| it.code).map(Code::as_str));
@@ -73,16 +81,19 @@ impl Columns {
         self.writes.push(writes);
         let result = entry.and_then(|it| it.result.as_deref());
         self.result.push(result.map(<[u8]>::to_vec));
+        self.looks.push(number(|it| it.looks.into()));
+        self.look_at.push(number(|it| it.look_at.0));
+        self.resolution.push(resolution);
         Ok(())
     }
 
     /// The values in the order of the statement.
-    pub(crate) fn values(&self) -> [&(dyn ToSql + Sync); 18] {
+    pub(crate) fn values(&self) -> [&(dyn ToSql + Sync); 21] {
         self.typed().map(|(value, _)| value)
     }
 
     /// The values with their types, for sessions that have not prepared the statement.
-    pub(crate) fn typed(&self) -> [(&(dyn ToSql + Sync), Type); 18] {
+    pub(crate) fn typed(&self) -> [(&(dyn ToSql + Sync), Type); 21] {
         [
             (&self.scope, Type::TEXT_ARRAY),
             (&self.key, Type::BYTEA_ARRAY),
@@ -102,6 +113,9 @@ impl Columns {
             (&self.fingerprint, Type::TEXT_ARRAY),
             (&self.writes, Type::TEXT_ARRAY),
             (&self.result, Type::BYTEA_ARRAY),
+            (&self.looks, Type::INT8_ARRAY),
+            (&self.look_at, Type::INT8_ARRAY),
+            (&self.resolution, Type::TEXT_ARRAY),
         ]
     }
 }
@@ -183,11 +197,16 @@ fn entry(row: &Row) -> Result<Entry, Fault> {
         last_send_by: column(row, "last_send_by", |time: Option<i64>| {
             Ok(time.map(u64::try_from).transpose()?.map(Timestamp))
         })?,
+        looks: column(row, "looks", |it: i64| Ok(it.try_into()?))?,
+        look_at: Timestamp(number(row, "look_at")?),
+        resolution: column(row, "resolution", |text: Option<&str>| {
+            Ok(text.map(serde_json::from_str).transpose()?)
+        })?,
     })
 }
 
 /// Reads a column that `parse` understands. What it holds stays out of the error.
-fn column<'a, C: FromSql<'a>, T>(
+pub(crate) fn column<'a, C: FromSql<'a>, T>(
     row: &'a Row,
     name: &str,
     parse: impl FnOnce(C) -> Result<T, BoxError>,
@@ -196,7 +215,7 @@ fn column<'a, C: FromSql<'a>, T>(
     value.map_err(|_| damaged(&format!("the column {name}")))
 }
 
-fn number(row: &Row, name: &str) -> Result<u64, Fault> {
+pub(crate) fn number(row: &Row, name: &str) -> Result<u64, Fault> {
     column(row, name, |number: i64| Ok(number.try_into()?))
 }
 
@@ -219,6 +238,6 @@ fn landing(text: &str) -> Result<Landing, BoxError> {
 }
 
 /// A number as the database keeps it. Only a lease without an end is that large.
-fn integer(number: u64) -> i64 {
+pub(crate) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{Client, Config, Error, Socket, Statement};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, Error, Row, Socket, Statement};
 
 use crate::clock::Clock;
 use crate::fault::{Fault, Refusal};
@@ -91,6 +92,20 @@ impl Line {
             None => self.sessions.open().await.map_err(Refusal::into_fault)?,
         };
         Ok(self.session.insert(session))
+    }
+
+    /// The rows of a statement that was written for a schema called "ledger".
+    pub(crate) async fn query(
+        &mut self,
+        text: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Fault> {
+        let text = self.sessions.statement(text);
+        let asked = self.session().await?.client.query(&text, values).await;
+        asked.map_err(|error| {
+            self.hang_up();
+            Fault::of_statement(&error)
+        })
     }
 
     /// Has the next one who asks open another session.

@@ -5,15 +5,14 @@ use tower_outcome_core::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
 use tower_outcome_core::ledger::{Entry, State};
 
 use crate::fault::Fault;
-use crate::keyspace::Names;
+use crate::keyspace::{Names, Sets};
 use crate::row::Stored;
 use crate::session::Session;
 
 /// A row to write, and the one that it was made of.
 pub(crate) struct Change<'a> {
     pub(crate) names: &'a Names,
-    /// The set of open entries.
-    pub(crate) open: &'a str,
+    pub(crate) sets: &'a Sets,
     /// The revision that the store has to have, if it has to have any.
     pub(crate) expected: Option<&'a str>,
     pub(crate) before: Option<&'a Entry>,
@@ -42,7 +41,8 @@ impl Change<'_> {
         let answer = script
             .key(&self.names.entry)
             .key(&self.names.result)
-            .key(self.open)
+            .key(&self.sets.open)
+            .key(&self.sets.due)
             .arg(self.expected.unwrap_or_default())
             .arg(row)
             .arg(retention(&self.next.entry, TOMBSTONE_RETENTION))
@@ -51,6 +51,7 @@ impl Change<'_> {
             .arg(result_is)
             .arg(result)
             .arg(retention(&self.next.entry, RESULT_RETENTION))
+            .arg(self.next.entry.look_at.0)
             .invoke_async(&mut session.connection)
             .await;
         let (written, seconds, microseconds, row, result): Answer = session.judge(answer)?;

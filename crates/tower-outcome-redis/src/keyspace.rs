@@ -13,6 +13,14 @@ pub(crate) struct Keyspace {
     tag: String,
 }
 
+/// The sorted sets of all entries that are in doubt or may come to be by time alone.
+pub(crate) struct Sets {
+    /// By when they changed last.
+    pub(crate) open: String,
+    /// By when they are to be looked up.
+    pub(crate) due: String,
+}
+
 /// The names of one entry.
 pub(crate) struct Names {
     /// Where the entry is.
@@ -34,9 +42,28 @@ impl Keyspace {
         Ok(Self { tag })
     }
 
-    /// The sorted set of all entries that are in doubt or may come to be by time alone.
-    pub(crate) fn open(&self) -> String {
-        format!("{}:open", self.tag)
+    pub(crate) fn sets(&self) -> Sets {
+        Sets {
+            open: format!("{}:open", self.tag),
+            due: format!("{}:due", self.tag),
+        }
+    }
+
+    /// What the names of all entries begin with.
+    pub(crate) fn entries(&self) -> String {
+        format!("{}:entry:", self.tag)
+    }
+
+    /// The pattern that the names of all entries match.
+    pub(crate) fn entries_pattern(&self) -> String {
+        let mut pattern = String::new();
+        for letter in self.entries().chars() {
+            if matches!(letter, '*' | '?' | '[' | ']' | '\\') {
+                pattern.push('\\');
+            }
+            pattern.push(letter);
+        }
+        pattern + "*"
     }
 
     pub(crate) fn names(&self, key: &EntryKey) -> Names {

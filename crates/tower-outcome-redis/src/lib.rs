@@ -52,7 +52,7 @@
 //! access control, the user needs:
 //!
 //! ```text
-//! ~{tower-outcome}:* +set +get +mget +del +zadd +zrem +zrange +evalsha +script|load +time +info
+//! ~{tower-outcome}:* +set +get +mget +del +zadd +zrem +zrange +scan +evalsha +script|load +time +info
 //!                    +config|get +hello
 //! ```
 //!
@@ -87,9 +87,11 @@
 #![warn(clippy::unwrap_used)]
 
 use std::fmt;
+use std::time::Duration;
 
 use tower_outcome_core::ledger::{
-    Answer, Entry, EntryKey, Event, Ledger, LedgerError, LedgerFuture, machine,
+    Answer, Changed, Counts, Entry, EntryKey, Event, Filter, Ledger, LedgerError, LedgerFuture,
+    Page, machine,
 };
 
 use crate::keyspace::Keyspace;
@@ -104,13 +106,13 @@ mod clock;
 mod exchange;
 mod fault;
 mod keyspace;
+mod lists;
 mod memory;
 mod row;
 mod server;
 mod session;
 mod settings;
 mod step;
-mod unresolved;
 
 /// A ledger in Redis or Valkey.
 ///
@@ -166,7 +168,28 @@ impl Ledger for RedisLedger {
     }
 
     fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        Box::pin(unresolved::list(&self.steps, limit))
+        Box::pin(lists::unresolved(&self.steps, limit))
+    }
+
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+        Box::pin(lists::due(&self.steps, limit))
+    }
+
+    fn page<'a>(&'a self, filter: &'a Filter) -> LedgerFuture<'a, Page> {
+        Box::pin(lists::page(&self.steps, filter))
+    }
+
+    fn counts(&self) -> LedgerFuture<'_, Counts> {
+        Box::pin(lists::counts(&self.steps))
+    }
+
+    /// Takes nothing away: the server does, when an entry's time has come.
+    fn purge(&self, _: usize) -> LedgerFuture<'_, usize> {
+        Box::pin(async { Ok(0) })
+    }
+
+    fn changed<'a>(&'a self, _: &'a EntryKey) -> Changed<'a> {
+        Box::pin(tokio::time::sleep(Duration::from_millis(50)))
     }
 
     fn may_lose_writes(&self) -> bool {

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tower_outcome_core::ledger::{Entry, EntryKey, Owner, State, Timestamp, WriteRecord};
+use tower_outcome_core::ledger::{
+    Entry, EntryKey, Owner, Resolution, State, Timestamp, WriteRecord,
+};
 use tower_outcome_core::{BoxError, Fingerprint, Landing};
 
 use crate::fault::Fault;
@@ -73,6 +75,12 @@ struct Record<'a> {
     updated_at: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_send_by: Option<u64>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    looks: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    look_at: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    resolution: Option<Cow<'a, Resolution>>,
     fingerprint: Cow<'a, RawValue>,
     result: bool,
     writes: Cow<'a, [WriteRecord]>,
@@ -94,6 +102,9 @@ impl<'a> Record<'a> {
             created_at: entry.created_at.0,
             updated_at: entry.updated_at.0,
             last_send_by: entry.last_send_by.map(|time| time.0),
+            looks: entry.looks,
+            look_at: Some(entry.look_at.0),
+            resolution: entry.resolution.as_ref().map(Cow::Borrowed),
             fingerprint: Cow::Owned(RawValue::from_string(entry.fingerprint.to_text())?),
             result: stored.has_result,
             writes: (&*entry.writes).into(),
@@ -107,13 +118,19 @@ impl<'a> Record<'a> {
         revision: String,
         result: Option<Vec<u8>>,
     ) -> Result<Stored, BoxError> {
-        if self.format != FORMAT {
+        if !(1..=FORMAT).contains(&self.format) {
             return Err("another version wrote it".into());
         }
+        let state = State::parse(&self.state)?;
+        // Format 1 had none.
+        let look_at = self.look_at.unwrap_or(match state {
+            State::Unknown => self.updated_at,
+            _ => self.lease_until,
+        });
         let entry = Entry {
             key: key.clone(),
             tool: self.tool.into(),
-            state: State::parse(&self.state)?,
+            state,
             epoch: self.epoch,
             generation: GENERATION,
             maybe_sent: self.maybe_sent,
@@ -127,6 +144,9 @@ impl<'a> Record<'a> {
             created_at: Timestamp(self.created_at),
             updated_at: Timestamp(self.updated_at),
             last_send_by: self.last_send_by.map(Timestamp),
+            looks: self.looks,
+            look_at: Timestamp(look_at),
+            resolution: self.resolution.map(Cow::into_owned),
         };
         Ok(Stored {
             entry,
@@ -134,6 +154,11 @@ impl<'a> Record<'a> {
             has_result: self.result,
         })
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Names changes, none of them twice, in this process or another or after a loss.
@@ -163,4 +188,4 @@ const GENERATION: u32 = 0;
 const REVISION: usize = 48;
 
 /// What this version reads and writes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;

@@ -12,7 +12,7 @@ use tower_outcome_core::ledger::{
 
 use crate::exchange::{Change, Exchanged};
 use crate::fault::Fault;
-use crate::keyspace::{Keyspace, Names};
+use crate::keyspace::{Keyspace, Names, Sets};
 use crate::memory::Memory;
 use crate::row::{Revisions, Stored};
 use crate::session::{Session, Sessions};
@@ -22,7 +22,7 @@ pub(crate) struct Steps {
     pub(crate) sessions: Sessions,
     pub(crate) keyspace: Keyspace,
     memory: Memory,
-    open: String,
+    pub(crate) sets: Sets,
     revisions: Revisions,
     script: Script,
 }
@@ -31,7 +31,7 @@ impl Steps {
     pub(crate) fn new(sessions: Sessions, keyspace: Keyspace) -> Self {
         Self {
             sessions,
-            open: keyspace.open(),
+            sets: keyspace.sets(),
             keyspace,
             memory: Memory::default(),
             revisions: Revisions::new(),
@@ -49,7 +49,7 @@ impl Steps {
             (None, _) => Known::found(read(&mut session, &names, key).await?),
         };
         for _ in 0..ATTEMPTS {
-            if known.is_lost_to_another(remembered.as_ref()) && !is_proof(&event) {
+            if known.is_lost_to_another(remembered.as_ref()) && needs_our_claim(&event) {
                 return Err(illegal(&known, &event));
             }
             let now = self.now();
@@ -66,7 +66,7 @@ impl Steps {
             let next = Stored::new(next, self.revisions.next());
             let change = Change {
                 names: &names,
-                open: &self.open,
+                sets: &self.sets,
                 expected: known.revision.as_deref(),
                 before: known.entry(),
                 next: &next,
@@ -146,17 +146,17 @@ impl Known {
     }
 }
 
-/// Whether the event is taken from anyone, at any epoch.
-const fn is_proof(event: &Event) -> bool {
-    matches!(
-        event,
+/// Whether the event is taken from the holder of the claim only.
+const fn needs_our_claim(event: &Event) -> bool {
+    match event {
+        Event::Release { .. } | Event::Send { .. } => true,
+        Event::Settle { ending, .. } => !matches!(ending, Ending::Done { .. }),
         Event::Claim(_)
-            | Event::Find { .. }
-            | Event::Settle {
-                ending: Ending::Done { .. },
-                ..
-            }
-    )
+        | Event::Find { .. }
+        | Event::Look { .. }
+        | Event::Resend { .. }
+        | Event::Resolve { .. } => false,
+    }
 }
 
 fn illegal(known: &Known, event: &Event) -> LedgerError {

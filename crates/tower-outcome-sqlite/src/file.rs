@@ -26,8 +26,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, LedgerError> {
         ));
     }
     configure(&store)?;
-    if owned == Owned::Nobody {
-        create(&mut store)?;
+    if owned != Owned::Us(VERSION) {
+        migrate(&mut store)?;
     }
     rows::prepare(&store).map_err(refused)?;
     Ok(store)
@@ -37,7 +37,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, LedgerError> {
 #[derive(Eq, PartialEq)]
 enum Owned {
     Nobody,
-    Us,
+    /// By the schema that it has.
+    Us(i32),
 }
 
 fn identify(store: &Connection) -> Result<Owned, LedgerError> {
@@ -51,7 +52,7 @@ fn identify(store: &Connection) -> Result<Owned, LedgerError> {
         .map_err(refused)?;
     match (application, version, objects) {
         (0, 0, 0) => Ok(Owned::Nobody),
-        (APPLICATION_ID, VERSION, _) => Ok(Owned::Us),
+        (APPLICATION_ID, version @ 1..=VERSION, _) => Ok(Owned::Us(version)),
         (APPLICATION_ID, newer, _) if newer > VERSION => Err(LedgerError::unusable(
             format!(
                 "the ledger's file has schema {newer}, written by a newer version of \
@@ -95,15 +96,18 @@ fn write_ahead(store: &Connection) -> rusqlite::Result<String> {
     switch()
 }
 
-fn create(store: &mut Connection) -> Result<(), LedgerError> {
+fn migrate(store: &mut Connection) -> Result<(), LedgerError> {
     let transaction = store
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(refused)?;
     // Looked at again: another process may have been quicker.
-    if identify(&transaction)? == Owned::Us {
-        return Ok(());
+    let version = match identify(&transaction)? {
+        Owned::Nobody => 0,
+        Owned::Us(version) => version,
+    };
+    for (_, migration) in (1..).zip(MIGRATIONS).filter(|(it, _)| *it > version) {
+        transaction.execute_batch(migration).map_err(refused)?;
     }
-    transaction.execute_batch(SCHEMA).map_err(refused)?;
     transaction
         .pragma_update(None, "application_id", APPLICATION_ID)
         .map_err(refused)?;
@@ -131,9 +135,10 @@ fn refused(error: rusqlite::Error) -> LedgerError {
 const APPLICATION_ID: i32 = 0x744f_7574;
 
 /// The schema that this version reads and writes.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
-const SCHEMA: &str = include_str!("schema.sql");
+/// One at a time, and none is ever changed once it is released.
+const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// For how long a transaction waits for another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

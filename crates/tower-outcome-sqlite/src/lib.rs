@@ -46,26 +46,32 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use rusqlite::Connection;
 use tower_outcome_core::ledger::{
-    Answer, Entry, EntryKey, Event, Ledger, LedgerError, LedgerFuture, Timestamp,
+    Answer, Changed, Changes, Counts, Entry, EntryKey, Event, Filter, Ledger, LedgerError,
+    LedgerFuture, Page, Timestamp,
 };
 
 use crate::writer::Job;
 
+mod aside;
 mod file;
+mod lists;
 mod rows;
 mod writer;
 
 /// A ledger in one SQLite file.
 ///
-/// All work is done by one thread of its own, which ends after the work that was queued when the
+/// All work is done by two threads of its own, which end after the work that was queued when the
 /// ledger is dropped. See the [crate docs](crate).
 pub struct SqliteLedger {
     jobs: mpsc::Sender<Job>,
+    /// For what takes longer.
+    aside: mpsc::Sender<Job>,
+    changes: Arc<Changes>,
 }
 
 impl SqliteLedger {
@@ -89,27 +95,33 @@ impl SqliteLedger {
     /// Those of [`open`](Self::open).
     pub fn open_with_clock(
         path: impl AsRef<Path>,
-        clock: impl Fn() -> Timestamp + Send + 'static,
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
     ) -> Result<Self, LedgerError> {
+        let clock = Arc::new(clock);
+        let changes = Arc::<Changes>::default();
         let connection = file::open(path.as_ref())?;
+        let reader = file::open(path.as_ref())?;
         let (jobs, queue) = mpsc::channel();
-        thread::Builder::new()
-            .name("tower-outcome-sqlite".into())
-            .spawn(move || writer::run(connection, &clock, &queue))
-            .map_err(|error| {
-                LedgerError::unusable("the ledger's thread cannot be started", Some(error.into()))
-            })?;
-        Ok(Self { jobs })
+        let given = Arc::clone(&clock);
+        start(move || writer::run(connection, &*given, &queue))?;
+        let (aside, queue) = mpsc::channel();
+        let told = Arc::clone(&changes);
+        start(move || aside::run(reader, &*clock, &queue, &told))?;
+        Ok(Self {
+            jobs,
+            aside,
+            changes,
+        })
     }
 
-    /// Hands `work` to the thread. Once handed over it is done, whether or not anyone waits.
+    /// Hands `work` to a thread. Once handed over it is done, whether or not anyone waits.
     async fn ask<T: Send + 'static>(
-        &self,
+        thread: &mpsc::Sender<Job>,
         writes: bool,
         work: impl FnOnce(&Connection, Timestamp) -> Result<T, LedgerError> + Send + 'static,
     ) -> Result<T, LedgerError> {
         let (job, answer) = Job::new(writes, work);
-        self.jobs.send(job).map_err(|_| thread_ended())?;
+        thread.send(job).map_err(|_| thread_ended())?;
         answer.await.map_err(|_| thread_ended())?
     }
 }
@@ -122,18 +134,67 @@ impl fmt::Debug for SqliteLedger {
 
 impl Ledger for SqliteLedger {
     fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
-        let key = key.clone();
-        Box::pin(self.ask(true, move |store, now| rows::apply(store, &key, event, now)))
+        let applied = async move {
+            let asked = key.clone();
+            let work = move |store: &Connection, now| rows::apply(store, &asked, event, now);
+            let answer = Self::ask(&self.jobs, true, work).await?;
+            self.changes.tell(key);
+            Ok(answer)
+        };
+        Box::pin(applied)
     }
 
     fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
         let key = key.clone();
-        Box::pin(self.ask(false, move |store, now| rows::read(store, &key, now)))
+        Box::pin(Self::ask(&self.jobs, false, move |store, now| {
+            rows::read(store, &key, now)
+        }))
     }
 
     fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        Box::pin(self.ask(false, move |store, now| rows::unresolved(store, limit, now)))
+        Box::pin(Self::ask(&self.aside, false, move |store, now| {
+            lists::unresolved(store, limit, now)
+        }))
     }
+
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+        Box::pin(Self::ask(&self.aside, false, move |store, now| {
+            lists::due(store, limit, now)
+        }))
+    }
+
+    fn page<'a>(&'a self, filter: &'a Filter) -> LedgerFuture<'a, Page> {
+        let filter = filter.clone();
+        Box::pin(Self::ask(&self.aside, false, move |store, now| {
+            lists::page(store, &filter, now)
+        }))
+    }
+
+    fn counts(&self) -> LedgerFuture<'_, Counts> {
+        Box::pin(Self::ask(&self.aside, false, lists::counts))
+    }
+
+    fn purge(&self, limit: usize) -> LedgerFuture<'_, usize> {
+        Box::pin(Self::ask(&self.jobs, true, move |store, now| {
+            lists::purge(store, limit, now)
+        }))
+    }
+
+    fn changed<'a>(&'a self, key: &'a EntryKey) -> Changed<'a> {
+        let changed = self.changes.wait_for(key);
+        // Sets the thread watching. If it has ended, so has the ledger.
+        let (job, _) = Job::new(false, |_, _| Ok(()));
+        let _ = self.aside.send(job);
+        Box::pin(changed)
+    }
+}
+
+fn start(work: impl FnOnce() + Send + 'static) -> Result<(), LedgerError> {
+    let thread = thread::Builder::new().name("tower-outcome-sqlite".into());
+    let started = thread.spawn(work);
+    started.map(drop).map_err(|error| {
+        LedgerError::unusable("the ledger's thread cannot be started", Some(error.into()))
+    })
 }
 
 fn thread_ended() -> LedgerError {

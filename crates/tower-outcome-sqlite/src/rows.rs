@@ -1,9 +1,10 @@
-//! Entries as rows, and the three questions that a ledger answers.
+//! Entries as rows, and what is asked of one of them.
 
 use rusqlite::types::{FromSqlError, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, named_params};
+use serde::de::DeserializeOwned;
 use tower_outcome_core::ledger::{
-    Answer, Entry, EntryKey, Event, LedgerError, Owner, State, Timestamp, WriteRecord, machine,
+    Answer, Entry, EntryKey, Event, LedgerError, Owner, Resolution, State, Timestamp, machine,
 };
 use tower_outcome_core::{Code, Fingerprint, IdempotencyKey, Landing};
 
@@ -32,28 +33,9 @@ pub(crate) fn read(
     Ok(entry.map(|entry| machine::expired(entry, now)))
 }
 
-/// The oldest `limit` entries that are unknown at `now`.
-pub(crate) fn unresolved(
-    store: &Connection,
-    limit: usize,
-    now: Timestamp,
-) -> Result<Vec<Entry>, LedgerError> {
-    let look = || -> rusqlite::Result<Vec<Entry>> {
-        let mut statement = store.prepare_cached(UNRESOLVED)?;
-        let rows = statement.query_map([], entry)?;
-        // Whether a lease's end makes a row unknown is the machine's to say, so that the limit
-        // counts what it let through.
-        rows.map(|row| row.map(|entry| machine::expired(entry, now)))
-            .filter(|row| !matches!(row, Ok(entry) if entry.state != State::Unknown))
-            .take(limit)
-            .collect()
-    };
-    look().map_err(LedgerError::unavailable)
-}
-
 /// Finds out at once whether the file has the columns that are read and written.
 pub(crate) fn prepare(store: &Connection) -> rusqlite::Result<()> {
-    for statement in [FIND, PUT, UNRESOLVED] {
+    for statement in [FIND, PUT] {
         store.prepare_cached(statement)?;
     }
     Ok(())
@@ -68,6 +50,8 @@ fn find(store: &Connection, key: &EntryKey) -> rusqlite::Result<Option<Entry>> {
 
 fn put(store: &Connection, entry: &Entry) -> Result<(), LedgerError> {
     let writes = serde_json::to_string(&entry.writes).map_err(LedgerError::unavailable)?;
+    let resolution = entry.resolution.as_ref().map(serde_json::to_string);
+    let resolution = resolution.transpose().map_err(LedgerError::unavailable)?;
     let mut statement = store
         .prepare_cached(PUT)
         .map_err(LedgerError::unavailable)?;
@@ -89,16 +73,22 @@ fn put(store: &Connection, entry: &Entry) -> Result<(), LedgerError> {
         ":created_at": integer(entry.created_at.0),
         ":updated_at": integer(entry.updated_at.0),
         ":last_send_by": entry.last_send_by.map(|time| integer(time.0)),
+        ":looks": entry.looks,
+        ":look_at": integer(entry.look_at.0),
+        ":resolution": resolution,
     };
     let stored = statement.execute(values);
     stored.map(drop).map_err(LedgerError::unavailable)
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    let scope: Box<str> = row.get("scope")?;
-    let key = IdempotencyKey::from_bytes(row.get("key")?);
+/// The entry in a row of the table.
+pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let key = EntryKey {
+        scope: row.get("scope")?,
+        key: IdempotencyKey::from_bytes(row.get("key")?),
+    };
     Ok(Entry {
-        key: EntryKey { scope, key },
+        key,
         tool: row.get("tool")?,
         state: read_text(row, "state", |text| State::parse(text).ok())?,
         epoch: unsigned(row, "epoch")?,
@@ -113,18 +103,24 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         },
         landing: read_text(row, "landing", landing)?,
         result: row.get("result")?,
-        writes: read_text(row, "writes", writes)?,
+        writes: read_text(row, "writes", json)?,
         created_at: Timestamp(unsigned(row, "created_at")?),
         updated_at: Timestamp(unsigned(row, "updated_at")?),
         last_send_by: match row.get_ref("last_send_by")? {
             ValueRef::Null => None,
             _ => Some(Timestamp(unsigned(row, "last_send_by")?)),
         },
+        looks: row.get("looks")?,
+        look_at: Timestamp(unsigned(row, "look_at")?),
+        resolution: match row.get_ref("resolution")? {
+            ValueRef::Null => None,
+            _ => Some(read_text(row, "resolution", json::<Resolution>)?),
+        },
     })
 }
 
 /// Reads a column whose text `parse` understands.
-fn read_text<T>(
+pub(crate) fn read_text<T>(
     row: &Row<'_>,
     column: &str,
     parse: impl FnOnce(&str) -> Option<T>,
@@ -152,17 +148,17 @@ fn landing(text: &str) -> Option<Landing> {
         .find(|landing| landing_text(*landing) == text)
 }
 
-fn writes(text: &str) -> Option<Vec<WriteRecord>> {
+fn json<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_str(text).ok()
 }
 
 /// A number as SQLite keeps it. Only a lease without an end is that large.
-fn integer(number: u64) -> i64 {
+pub(crate) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Reads what [`integer`] wrote. Nothing here is ever negative.
-fn unsigned(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
+pub(crate) fn unsigned(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
     let stored: i64 = row.get(column)?;
     let index = row.as_ref().column_index(column)?;
     u64::try_from(stored).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, stored))
@@ -173,14 +169,10 @@ const FIND: &str = "SELECT * FROM entries WHERE scope = ?1 AND key = ?2";
 const PUT: &str = "
     REPLACE INTO entries (
         scope, key, tool, state, epoch, generation, maybe_sent, owner, lease_until, fingerprint,
-        code, landing, result, writes, created_at, updated_at, last_send_by
+        code, landing, result, writes, created_at, updated_at, last_send_by, looks, look_at,
+        resolution
     ) VALUES (
         :scope, :key, :tool, :state, :epoch, :generation, :maybe_sent, :owner, :lease_until,
-        :fingerprint, :code, :landing, :result, :writes, :created_at, :updated_at, :last_send_by
+        :fingerprint, :code, :landing, :result, :writes, :created_at, :updated_at, :last_send_by,
+        :looks, :look_at, :resolution
     )";
-
-/// The condition is that of the partial index.
-const UNRESOLVED: &str = "
-    SELECT * FROM entries
-    WHERE state IN ('claimed', 'dispatching', 'unknown')
-    ORDER BY updated_at";

@@ -57,7 +57,8 @@ type Finish = Box<dyn FnOnce(Result<(), Failure>)>;
 /// Shared by all jobs of the transaction that failed.
 type Failure = Arc<rusqlite::Error>;
 
-fn serve(connection: &mut Connection, clock: &impl Fn() -> Timestamp, batch: Vec<Job>) {
+/// Does all jobs in one transaction, and answers them once it is durable.
+pub(crate) fn serve(connection: &mut Connection, clock: &impl Fn() -> Timestamp, batch: Vec<Job>) {
     let behavior = if batch.iter().any(|job| job.writes) {
         TransactionBehavior::Immediate
     } else {

@@ -21,7 +21,7 @@ pub(crate) struct Memory {
     pub(super) members: Vec<Member>,
     pub(super) frames: Vec<Frame>,
     /// Room for a reader's strings.
-    pub(super) decoded: String,
+    pub(crate) decoded: String,
     spare: Vec<u8>,
 }
 
@@ -177,7 +177,7 @@ impl Memory {
 }
 
 /// A hash for use in this process, where nobody gains by making two values meet.
-pub(super) fn fast_hash(bytes: &[u8]) -> u64 {
+pub(crate) fn fast_hash(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks();
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::members::Members;
 use super::plan::Plan;
-use super::{Intent, Origin};
+use super::{Intent, Origin, names};
 use crate::canonical::{Memory, Writer, text};
 use crate::key::{KeyHasher, hasher};
 use crate::{Error, Fingerprint};
@@ -63,7 +63,7 @@ fn derive_in(
 
     let origin = Origin::Arguments {
         members: Members::of(memory),
-        version: version.into(),
+        version: names::shared(version),
     };
     let fingerprint = memory
         .matched

@@ -1,49 +1,68 @@
 //! What the arguments were made of, to say in what two wishes differ.
 
-use crate::canonical::{self, Memory};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::names::shared;
+use super::plan::unescape;
+use crate::canonical::{self, Memory, push_token};
 use crate::fingerprint::differences;
 
 /// The members of the arguments that make the key: names, and hashes that mean something in this
 /// process only.
 #[derive(Clone)]
 pub(super) struct Members {
-    names: Box<str>,
-    ends: Box<[(usize, u64)]>,
+    /// One JSON pointer behind the other.
+    names: Arc<str>,
+    /// The hashes of the first ones, with room for as many as most tools have.
+    first: [u64; FIRST],
+    others: Box<[u64]>,
 }
 
 impl Members {
     /// The members that a writer noted.
-    pub(super) fn of(memory: &Memory) -> Self {
-        let length = memory.top.iter().map(|(name, _)| name.len()).sum();
-        let mut names = String::with_capacity(length);
-        let ends = memory.top.iter().map(|(name, hash)| {
-            names.push_str(&memory.names[name.clone()]);
-            (names.len(), *hash)
-        });
-        let ends = ends.collect();
-        Self {
-            names: names.into(),
-            ends,
+    pub(super) fn of(memory: &mut Memory) -> Self {
+        let mut names = std::mem::take(&mut memory.decoded);
+        names.clear();
+        for (name, _) in &memory.top {
+            names = push_token(names, &memory.names[name.clone()]);
         }
+        let mut hashes = memory.top.iter().map(|(_, hash)| *hash);
+        let members = Self {
+            names: shared(&names),
+            first: std::array::from_fn(|_| hashes.next().unwrap_or_default()),
+            others: hashes.collect(),
+        };
+        memory.decoded = names;
+        members
     }
 
     /// Pointers to the members in which the two differ; none if they have nothing in common.
     pub(super) fn differences(&self, other: &Self) -> Option<Vec<String>> {
-        let names: Vec<_> = differences(self.iter(), other.iter(), canonical::compare).collect();
-        let differs = |name| names.binary_search_by(|other| canonical::compare(other, name));
+        let names: Vec<_> = differences(self.iter(), other.iter(), compare).collect();
+        let differs = |name| names.binary_search_by(|other| compare(other, name));
         let alike = names.is_empty() || self.iter().any(|(name, _)| differs(name).is_err());
-        let pointers = names
-            .iter()
-            .map(|name| canonical::push_token(String::new(), name));
+        let pointers = names.iter().map(|name| format!("/{name}"));
         alike.then(|| pointers.collect())
     }
 
     fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
-        let mut start = 0;
-        self.ends.iter().map(move |&(end, hash)| {
-            let name = &self.names[start..end];
-            start = end;
-            (name, hash)
-        })
+        let hashes = self.first.iter().chain(&self.others).copied();
+        self.names.split('/').skip(1).zip(hashes)
     }
 }
+
+/// Compares reference tokens in the order of their names.
+fn compare(one: &str, other: &str) -> Ordering {
+    canonical::compare(&name(one), &name(other))
+}
+
+fn name(token: &str) -> Cow<'_, str> {
+    match unescape(token) {
+        Some(name) if token.contains('~') => Cow::Owned(name.into()),
+        _ => Cow::Borrowed(token),
+    }
+}
+
+const FIRST: usize = 12;

@@ -201,7 +201,7 @@ impl Plan {
 }
 
 /// A reference token of a JSON pointer as the name it stands for (RFC 6901 section 4).
-fn unescape(token: &str) -> Option<Box<str>> {
+pub(super) fn unescape(token: &str) -> Option<Box<str>> {
     let mut name = String::with_capacity(token.len());
     let mut letters = token.chars();
     while let Some(letter) = letters.next() {

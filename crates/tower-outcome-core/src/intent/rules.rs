@@ -42,6 +42,7 @@ pub struct IntentRules {
     version: Box<str>,
     plan: Plan,
     hasher: KeyHasher,
+    former: Option<Box<Self>>,
     flaw: Option<Error>,
 }
 
@@ -54,6 +55,7 @@ impl IntentRules {
             version: Box::default(),
             plan: Plan::default(),
             hasher: KeyHasher::default(),
+            former: None,
             flaw: None,
         }
     }
@@ -108,8 +110,9 @@ impl IntentRules {
 
     /// Names this set of rules. The name is part of the key.
     ///
-    /// Give another name with every change of the rules, and keep the old rules until what was
-    /// begun under them is settled: another key means that an earlier call is not found.
+    /// Give another name with every change of the rules, and let them
+    /// [succeed](Self::succeeding) the old ones: another key means that an earlier call is not
+    /// found.
     #[must_use]
     pub fn with_version(mut self, version: impl Into<Box<str>>) -> Self {
         self.version = version.into();
@@ -128,6 +131,43 @@ impl IntentRules {
             self.flaw.get_or_insert(flaw);
         }
         self.hasher = KeyHasher::keyed(secret);
+        self
+    }
+
+    /// Takes over from `former` rules, or from the same rules under another secret.
+    ///
+    /// While replicas with the former rules are still at work, a wish keeps the key that those give
+    /// it, in the ledger and on the wire, so that both meet one entry. The ledger learns the new
+    /// key as an alias of that entry ([`Intent::successor`]): once no replica knows the former
+    /// rules alone, `succeeding` can be taken out, and the entries are still found.
+    ///
+    /// Arguments that the former rules refuse have the new key alone.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use tower_outcome_core::IntentRules;
+    ///
+    /// let former = IntentRules::new("refund").with_version("1");
+    /// let rules = IntentRules::new("refund").with_version("2").ignore("/reason");
+    /// let overlap = rules.clone().succeeding(former.clone());
+    ///
+    /// let arguments = json!({ "order": 7, "reason": "late" });
+    /// let intent = overlap.intent("acme", &arguments)?;
+    /// assert_eq!(intent.key(), former.intent("acme", &arguments)?.key());
+    /// let successor = intent.successor().unwrap();
+    /// assert_eq!(successor.key(), rules.intent("acme", &arguments)?.key());
+    /// # Ok::<(), tower_outcome_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn succeeding(mut self, former: Self) -> Self {
+        if former.tool != self.tool {
+            let flaw = Error::invalid("tool", "is not the tool of the former rules");
+            self.flaw.get_or_insert(flaw);
+        }
+        if let Some(flaw) = former.flaw.clone() {
+            self.flaw.get_or_insert(flaw);
+        }
+        self.former = Some(Box::new(former));
         self
     }
 
@@ -180,7 +220,14 @@ impl IntentRules {
     fn derive(&self, scope: &str, source: Source<'_>) -> Result<Intent, Error> {
         self.sound()?;
         let names = [scope, &self.tool, &self.version];
-        derive(names, source, &self.plan, &self.hasher)
+        let intent = derive(names, source, &self.plan, &self.hasher)?;
+        let former = self.former.as_ref();
+        let former = former.and_then(|rules| rules.derive(scope, source).ok());
+        Ok(match former {
+            Some(former) if former.key() == intent.key() => intent,
+            Some(former) => former.with_successor(intent),
+            None => intent,
+        })
     }
 
     fn sound(&self) -> Result<(), Error> {

@@ -40,6 +40,18 @@ fn read_instant(mut rest: &[u8]) -> Option<String> {
     ))
 }
 
+/// A point in time as it is written here, from milliseconds since the Unix epoch.
+pub(crate) fn of_unix(millis: u64) -> Option<String> {
+    let seconds = i64::try_from(millis / 1000).ok()?;
+    let (day, second) = (seconds / (DAY * 60), seconds % (DAY * 60));
+    let (year, month, day) = civil(day + UNIX_EPOCH)?;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let millis = millis % 1000;
+    Some(format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
+    ))
+}
+
 /// The date at the head of `rest`, in days since 0000-03-01.
 fn days(rest: &mut &[u8]) -> Option<i64> {
     let year = number(rest, 4, 9999)?;
@@ -117,6 +129,9 @@ fn take(rest: &mut &[u8], expected: &[u8]) -> Option<u8> {
     *rest = expected.contains(&first).then_some(after)?;
     Some(first)
 }
+
+/// 1970-01-01 in days since 0000-03-01.
+const UNIX_EPOCH: i64 = 719_468;
 
 /// Minutes of a day.
 const DAY: i64 = 24 * 60;

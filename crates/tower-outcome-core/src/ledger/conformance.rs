@@ -20,16 +20,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{
-    Answer, Claim, Ending, Entry, EntryKey, Event, Grant, Ledger, LedgerError, Owner, State,
-    Timestamp, WriteRecord,
+use super::{Ledger, Timestamp};
+use bench::{
+    Bench, LEASE, REFUSED, SENDS_FOR, claim, done, key, release, send, settle, unannounced, unknown,
 };
-use crate::{Code, Fingerprint, IdempotencyKey};
+use shared::Shared;
+use verdict::Verdict;
 
+pub use secrets::{MARKER, carry_secrets, holds_marker};
+
+mod bench;
+mod caps;
+mod changes;
+mod doubt;
+mod drops;
 mod expiry;
 mod fencing;
+mod lists;
 mod mirror;
+mod purge;
+mod races;
+mod repeats;
+mod secrets;
 mod settled;
+mod shared;
+mod verdict;
+mod walks;
 
 /// Holds a store to every rule. `fresh` makes an empty ledger that reads the time from the clock.
 ///
@@ -37,15 +53,34 @@ mod settled;
 ///
 /// # Panics
 ///
-/// Where the store breaks a rule or does not answer.
+/// Where the store breaks a rule or does not answer. The text names every rule that is broken.
 pub async fn run<L: Ledger>(fresh: impl AsyncFn(Clock) -> L) {
+    let mut verdict = Verdict::default();
     macro_rules! each {
         ($($rule:path,)+) => {$(
-            let clock = Clock::new();
-            $rule(&Bench::new(fresh(clock.clone()).await, clock)).await;
+            let tried = async {
+                let clock = Clock::new();
+                $rule(&Bench::new(fresh(clock.clone()).await, clock)).await;
+            };
+            verdict.hold(stringify!($rule), tried).await;
         )+};
     }
     each! {
+        caps::a_name_over_the_cap_is_refused,
+        caps::a_request_over_the_cap_is_left_out,
+        caps::a_result_over_the_cap_is_left_out,
+        caps::names_and_bytes_of_any_kind_come_back,
+        changes::every_change_is_told,
+        changes::who_no_longer_waits_keeps_nobody,
+        doubt::a_look_is_both_lease_and_backoff,
+        doubt::a_new_claim_has_not_been_looked_at,
+        doubt::a_person_speaks_of_the_entry_that_was_shown,
+        doubt::a_request_is_kept_until_its_call_has_ended,
+        doubt::an_ended_lease_is_looked_at_at_once,
+        doubt::nobody_says_failed_while_something_may_still_be_sent,
+        doubt::only_what_is_in_doubt_is_looked_at_resolved_or_sent_again,
+        doubt::whoever_sent_before_a_resend_may_bring_proof_and_nothing_else,
+        drops::what_nobody_waits_for_is_done_whole_or_not_at_all,
         expiry::a_claim_that_announces_its_sends_ends_free,
         expiry::a_claim_that_does_not_announce_its_sends_ends_unknown,
         expiry::what_was_dispatched_ends_unknown,
@@ -58,14 +93,81 @@ pub async fn run<L: Ledger>(fresh: impl AsyncFn(Clock) -> L) {
         fencing::an_absent_entry_knows_only_claims,
         fencing::tenants_do_not_meet,
         fencing::the_generation_moves_on_a_proven_refusal_only,
+        lists::a_filter_admits_what_it_says,
+        lists::a_place_that_was_made_up_is_refused,
+        lists::counts_are_those_of_the_entries,
+        lists::pages_list_everything_that_stays,
+        lists::what_waits_longest_is_due_first,
         mirror::every_state_meets_every_event_as_the_model_does,
+        purge::a_claim_is_not_purged_before_its_owner_is_gone,
+        purge::a_purge_takes_a_few_at_a_time,
+        purge::what_has_ended_is_recognised_until_its_retention_ends,
+        purge::what_may_still_land_is_never_purged,
+        races::claims_of_many_tenants_do_not_stop_each_other,
+        races::of_a_resend_and_a_word_that_it_failed_one_counts,
+        races::of_many_claimants_one_is_granted,
+        races::of_many_who_look_one_is_let,
+        races::of_many_who_send_again_one_is_granted,
+        races::proof_wins_whatever_comes_at_the_same_time,
+        repeats::a_claim_asked_for_again_is_not_granted_again,
+        repeats::a_look_a_resend_and_a_word_asked_for_again_count_once,
+        repeats::a_release_asked_for_again_frees_nobody_elses_claim,
+        repeats::a_send_announced_again_is_one_write,
+        repeats::an_end_settled_again_counts_once,
+        repeats::proof_brought_again_changes_nothing,
         settled::proof_is_never_overwritten,
         settled::a_part_is_final,
         settled::a_field_that_differs_is_named_once_it_is_done,
         settled::a_result_is_replayed_until_its_retention_ends,
-        settled::a_result_over_the_cap_is_left_out,
         settled::a_look_up_is_proof_at_any_epoch,
+        walks::a_clock_that_is_set_back_or_ahead_changes_no_rule,
+        walks::a_life_drawn_at_random_is_the_models,
     }
+    verdict.pronounce();
+}
+
+/// Holds a store that outlives its handle to what it promises beyond [`run`]: restarts, several
+/// processes at once, and clocks that disagree.
+///
+/// `open` opens the store of a number, which is empty the first time. It stays open where the handle
+/// of another opening is still there.
+///
+/// ```
+/// use tower_outcome_core::Ledger;
+/// use tower_outcome_core::ledger::conformance::{self, Clock};
+///
+/// # async fn f<L: Ledger>(connect: impl AsyncFn(String, Clock) -> L) {
+/// conformance::run_shared(async |clock, number| connect(format!("ledger_{number}"), clock).await)
+///     .await;
+/// # }
+/// ```
+///
+/// # Panics
+///
+/// Where the store breaks a rule or does not answer. The text names every rule that is broken.
+pub async fn run_shared<L: Ledger>(open: impl AsyncFn(Clock, u32) -> L) {
+    let mut verdict = Verdict::default();
+    let mut number = 0;
+    macro_rules! each {
+        ($($rule:path,)+) => {$(
+            number += 1;
+            let store = Shared {
+                open: &open,
+                number,
+                clock: Clock::new(),
+            };
+            verdict.hold(stringify!($rule), $rule(&store)).await;
+        )+};
+    }
+    each! {
+        shared::an_owner_that_restarts_is_another_owner,
+        shared::an_owner_that_thaws_is_fenced_off_by_another_process,
+        shared::changes_of_another_process_are_told,
+        shared::claimants_of_several_processes_race_for_one_claim,
+        shared::clocks_that_disagree_cost_patience_and_no_rule,
+        shared::every_state_is_there_after_a_restart,
+    }
+    verdict.pronounce();
 }
 
 /// A clock that stands still until it is moved.
@@ -91,142 +193,12 @@ impl Clock {
         let now = self.now().after(by);
         self.milliseconds.store(now.0, Ordering::SeqCst);
     }
-}
 
-/// A store under test, its clock, and one key that most rules need no more than.
-struct Bench<L> {
-    ledger: Arc<L>,
-    clock: Clock,
-    key: EntryKey,
-}
-
-impl<L: Ledger> Bench<L> {
-    fn new(ledger: L, clock: Clock) -> Self {
-        Self {
-            ledger: Arc::new(ledger),
-            clock,
-            key: key("tenant", 1),
-        }
-    }
-
-    /// Another key of the same store.
-    fn at(&self, scope: &str, number: u32) -> Self {
-        Self {
-            ledger: Arc::clone(&self.ledger),
-            clock: self.clock.clone(),
-            key: key(scope, number),
-        }
-    }
-
-    async fn apply(&self, event: Event) -> Result<Answer, LedgerError> {
-        self.ledger.apply(&self.key, event).await
-    }
-
-    /// Claims, which has to be granted.
-    async fn granted(&self, claim: Claim) -> Grant {
-        match self.apply(Event::Claim(claim)).await {
-            Ok(Answer::Granted(grant)) => grant,
-            other => panic!("the claim is not granted but {other:?}"),
-        }
-    }
-
-    /// Applies an event that has to take effect.
-    async fn applied(&self, event: Event) {
-        match self.apply(event.clone()).await {
-            Ok(Answer::Applied) => {}
-            other => panic!("{} does not take effect but is {other:?}", event.as_str()),
-        }
-    }
-
-    /// Applies an event that has to be fenced off and to leave the entry as it was.
-    async fn fenced(&self, event: Event) {
-        let before = self.read().await;
-        match self.apply(event.clone()).await {
-            Err(error) if error.is_fenced() => {}
-            other => panic!("{} is not fenced off but {other:?}", event.as_str()),
-        }
-        assert_eq!(
-            self.read().await,
-            before,
-            "a fenced event changed the entry"
-        );
-    }
-
-    async fn read(&self) -> Option<Entry> {
-        let read = self.ledger.read(&self.key).await;
-        read.expect("the store answers a read")
-    }
-
-    async fn entry(&self) -> Entry {
-        self.read().await.expect("the entry is stored")
-    }
-
-    async fn state(&self) -> State {
-        self.entry().await.state
+    fn set_back(&self, by: Duration) {
+        let now = self.now().before(by);
+        self.milliseconds.store(now.0, Ordering::SeqCst);
     }
 }
-
-fn key(scope: &str, number: u32) -> EntryKey {
-    let mut bytes = [0xa5; 32];
-    bytes[..4].copy_from_slice(&number.to_be_bytes());
-    EntryKey {
-        scope: scope.into(),
-        key: IdempotencyKey::from_bytes(bytes),
-    }
-}
-
-fn claim() -> Claim {
-    Claim {
-        tool: "refund".into(),
-        owner: Owner::from_bytes([7; 16]),
-        lease: LEASE,
-        fingerprint: Fingerprint::default()
-            .with_part("amount", b"20")
-            .with_part("currency", b"eur"),
-        announces_sends: true,
-    }
-}
-
-fn send(epoch: u64, label: &str) -> Event {
-    Event::Send {
-        epoch,
-        write: WriteRecord {
-            label: label.to_owned(),
-            route: "POST api.example/refunds".to_owned(),
-            wire_key: "6ff0c3a2-0000-8000-8000-000000000001".to_owned(),
-            only: true,
-            reference: (label != "first").then(|| "reference-1".to_owned()),
-        },
-        lease: LEASE,
-        sends_for: SENDS_FOR,
-    }
-}
-
-const fn settle(epoch: u64, ending: Ending) -> Event {
-    Event::Settle { epoch, ending }
-}
-
-fn done(result: &[u8]) -> Ending {
-    Ending::Done {
-        code: Code::Done,
-        result: Some(result.into()),
-    }
-}
-
-fn unknown() -> Ending {
-    Ending::Unknown {
-        conclusion: Code::TimeoutAfterSend.into(),
-        result: None,
-    }
-}
-
-const REFUSED: Ending = Ending::Failed {
-    code: Code::Rejected,
-};
-
-const LEASE: Duration = Duration::from_secs(30);
-
-const SENDS_FOR: Duration = Duration::from_secs(10);
 
 /// Any moment will do that is no edge of a calendar.
 const START: u64 = 1_750_000_000_123;

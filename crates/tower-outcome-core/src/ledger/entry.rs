@@ -1,18 +1,22 @@
 //! One row: what is known of one intent.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::request::StoredRequest;
 use crate::fingerprint::Fingerprint;
+use crate::intent::time;
 use crate::{Code, Error, IdempotencyKey, Intent, Landing};
 
-/// Where an entry is found: the owner of the effect, and the intent.
+/// Where an entry is found: the owner of the effect, and the intent. Cheap to clone.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct EntryKey {
     /// Whoever owns the effect: a tenant, an account.
-    pub scope: Box<str>,
+    pub scope: Arc<str>,
     /// The intent's key.
     pub key: IdempotencyKey,
 }
@@ -22,7 +26,7 @@ impl EntryKey {
     #[must_use]
     pub fn of(intent: &Intent) -> Self {
         Self {
-            scope: intent.scope().into(),
+            scope: Arc::clone(intent.shared_scope()),
             key: *intent.key(),
         }
     }
@@ -34,7 +38,7 @@ pub struct Entry {
     /// Where the entry is found.
     pub key: EntryKey,
     /// The tool or operation, for people.
-    pub tool: Box<str>,
+    pub tool: Arc<str>,
     /// What may happen to the entry next.
     pub state: State,
     /// Counts claims; an owner with an older number is fenced off.
@@ -63,6 +67,12 @@ pub struct Entry {
     pub updated_at: Timestamp,
     /// The latest moment at which its owner may still send something.
     pub last_send_by: Option<Timestamp>,
+    /// How often somebody has looked it up since it came to be in doubt.
+    pub looks: u32,
+    /// From when the next look is due, once it is in doubt.
+    pub look_at: Timestamp,
+    /// The word of a person, where one has decided.
+    pub resolution: Option<Resolution>,
 }
 
 /// What may happen to an entry next.
@@ -125,7 +135,7 @@ impl State {
 }
 
 /// One write of a call, recorded before it may leave, so that it can be looked up afterwards.
-#[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct WriteRecord {
     /// The step's label or the route: one write of the call, however often it is attempted.
     pub label: String,
@@ -140,6 +150,28 @@ pub struct WriteRecord {
     /// the whole call was done.
     #[serde(default)]
     pub only: bool,
+    /// The name of the provider profile that reads its answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Cow<'static, str>>,
+    /// A fingerprint of the credential that it was sent with, from which nobody can get the
+    /// credential back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credential: Option<String>,
+    /// The sealed request, while it may have to be sent again. Only ledgers that
+    /// [encrypt](super::Ledger::encrypts) are given one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<StoredRequest>,
+}
+
+/// What a person decided of an entry in doubt.
+#[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Resolution {
+    /// Who decided.
+    pub by: Box<str>,
+    /// Why.
+    pub reason: Box<str>,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// One start of a process. An owner is dead only once its lease has ended.
@@ -181,7 +213,10 @@ impl fmt::Display for Owner {
 /// Milliseconds since the Unix epoch.
 ///
 /// Decides when a lease has ended, never whether something was sent.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
+)]
+#[serde(transparent)]
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
@@ -197,6 +232,22 @@ impl Timestamp {
     pub fn after(self, later: Duration) -> Self {
         Self(self.0.saturating_add(millis(later)))
     }
+
+    /// The moment that lies `earlier` before this one.
+    #[must_use]
+    pub fn before(self, earlier: Duration) -> Self {
+        Self(self.0.saturating_sub(millis(earlier)))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// In UTC, as RFC 3339 has it; the bare number from the year 10000 on.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match time::of_unix(self.0) {
+            Some(text) => f.write_str(&text),
+            None => self.0.fmt(f),
+        }
+    }
 }
 
 fn millis(duration: Duration) -> u64 {
@@ -206,8 +257,11 @@ fn millis(duration: Duration) -> u64 {
 /// The largest result that is stored, in bytes. A larger one is replayed as `result_omitted`.
 pub const MAX_RESULT: usize = 64 * 1024;
 
-/// The longest scope and tool name, in bytes.
+/// The longest scope, tool name, and part of a [`Resolution`], in bytes.
 pub const MAX_NAME: usize = 512;
+
+/// The largest sealed request that is stored, in bytes. A larger one is never sent again.
+pub const MAX_REQUEST: usize = 64 * 1024;
 
 /// For how long a stored result is replayed. Afterwards only the fact that it happened is.
 pub const RESULT_RETENTION: Duration = Duration::from_hours(24);

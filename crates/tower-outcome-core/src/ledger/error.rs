@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::machine::Illegal;
-use crate::{BoxError, Code};
+use super::machine::{Illegal, Refused};
+use crate::{BoxError, Code, Error};
 
 /// Why a ledger did not do what it was asked.
 ///
@@ -17,6 +17,7 @@ pub struct LedgerError {
 enum Kind {
     Full,
     Illegal(Illegal),
+    TooLong(Error),
     Unavailable(BoxError),
     Unusable(Box<str>, Option<BoxError>),
 }
@@ -56,6 +57,7 @@ impl LedgerError {
         match self.kind {
             Kind::Full => Code::StoreFull,
             Kind::Illegal(_) => Code::StillConfirming,
+            Kind::TooLong(_) => Code::InvalidArguments,
             Kind::Unavailable(_) | Kind::Unusable(..) => Code::StoreUnavailable,
         }
     }
@@ -69,6 +71,17 @@ impl From<Illegal> for LedgerError {
     }
 }
 
+impl From<Refused> for LedgerError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Illegal(illegal) => illegal.into(),
+            Refused::TooLong(error) => Self {
+                kind: Kind::TooLong(error),
+            },
+        }
+    }
+}
+
 impl fmt::Display for LedgerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
@@ -78,6 +91,7 @@ impl fmt::Display for LedgerError {
                 "the entry is {} or has another owner, which does not allow to {event} it",
                 state.as_str()
             ),
+            Kind::TooLong(error) => error.fmt(f),
             Kind::Unavailable(_) => f.write_str("the ledger could not be asked"),
             Kind::Unusable(reason, _) => f.write_str(reason),
         }
@@ -88,7 +102,7 @@ impl std::error::Error for LedgerError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.kind {
             Kind::Unavailable(source) | Kind::Unusable(_, Some(source)) => Some(&**source),
-            Kind::Full | Kind::Illegal(_) | Kind::Unusable(_, None) => None,
+            Kind::Full | Kind::Illegal(_) | Kind::TooLong(_) | Kind::Unusable(_, None) => None,
         }
     }
 }

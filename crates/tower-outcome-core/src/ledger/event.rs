@@ -1,5 +1,6 @@
 //! What is asked of an entry, and what it answers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::entry::{Owner, Timestamp, WriteRecord};
@@ -16,12 +17,38 @@ pub enum Event {
         /// What was found, as the answer to later identical calls.
         result: Option<Box<[u8]>>,
     },
+    /// Somebody is about to look it up. Of all who ask, one is answered [`Answer::Applied`] and
+    /// looks; the others are answered [`Answer::InProgress`]. Only what is in doubt is looked up.
+    Look {
+        /// From now on, for how long nobody else is to look: both lease and backoff.
+        again_after: Duration,
+    },
     /// Its owner knows that nothing left.
     Release {
         /// The claim's epoch.
         epoch: u64,
         /// Why nothing left, for people.
         code: Code,
+    },
+    /// Somebody is about to send what is in doubt once more, under the key that it had. Answered with
+    /// the epoch of whoever does: all others are fenced off, so that nobody who was refused earlier can
+    /// say that it failed. Proof that it happened is still taken from anyone.
+    Resend {
+        /// The epoch of the entry in doubt.
+        epoch: u64,
+        /// From now on, for how long something may be sent.
+        sends_for: Duration,
+    },
+    /// A person has found out what became of it. Only what is in doubt is resolved.
+    Resolve {
+        /// The epoch of the entry that the person saw.
+        epoch: u64,
+        /// What the person found out.
+        verdict: Resolved,
+        /// Who it is, in at most [`MAX_NAME`](super::entry::MAX_NAME) bytes.
+        by: Box<str>,
+        /// How the person knows, in at most [`MAX_NAME`](super::entry::MAX_NAME) bytes.
+        reason: Box<str>,
     },
     /// Its owner is about to send this write.
     Send {
@@ -44,13 +71,31 @@ pub enum Event {
 }
 
 impl Event {
+    /// The epoch that the event has to show: whoever names another is fenced off.
+    ///
+    /// [`Ending::Done`] shows one and is taken at any.
+    #[must_use]
+    pub const fn epoch(&self) -> Option<u64> {
+        match self {
+            Self::Release { epoch, .. }
+            | Self::Resend { epoch, .. }
+            | Self::Resolve { epoch, .. }
+            | Self::Send { epoch, .. }
+            | Self::Settle { epoch, .. } => Some(*epoch),
+            Self::Claim(_) | Self::Find { .. } | Self::Look { .. } => None,
+        }
+    }
+
     /// The event as it stands in errors and logs.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Claim(_) => "claim",
             Self::Find { .. } => "find",
+            Self::Look { .. } => "look",
             Self::Release { .. } => "release",
+            Self::Resend { .. } => "resend",
+            Self::Resolve { .. } => "resolve",
             Self::Send { .. } => "send",
             Self::Settle { .. } => "settle",
         }
@@ -61,7 +106,7 @@ impl Event {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// The tool or operation, for people.
-    pub tool: Box<str>,
+    pub tool: Arc<str>,
     /// Who asks.
     pub owner: Owner,
     /// For how long the owner counts as alive.
@@ -78,7 +123,7 @@ impl Claim {
     #[must_use]
     pub fn new(intent: &Intent, owner: Owner, lease: Duration) -> Self {
         Self {
-            tool: intent.tool().into(),
+            tool: Arc::clone(intent.shared_tool()),
             owner,
             lease,
             fingerprint: intent.fingerprint().clone(),
@@ -126,6 +171,18 @@ impl Ending {
             Self::Unknown { conclusion, .. } => conclusion.outcome() != Outcome::Unknown,
         }
     }
+}
+
+/// What a person found out of an entry in doubt.
+#[derive(Clone, PartialEq)]
+pub enum Resolved {
+    /// The change happened.
+    Done {
+        /// The answer to later identical calls.
+        result: Option<Box<[u8]>>,
+    },
+    /// Nothing changed, and nothing can any more. Refused while its owner may still send.
+    Failed,
 }
 
 /// What an entry answers to an event.

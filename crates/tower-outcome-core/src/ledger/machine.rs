@@ -4,12 +4,19 @@
 //! the holder of the current epoch may release, send or fail; proof that it happened is accepted
 //! from anyone and never taken back; and the generation moves only when a refusal is proven.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use super::entry::{
-    Entry, EntryKey, MAX_RESULT, Owner, RESULT_RETENTION, State, TOMBSTONE_RETENTION, Timestamp,
+    Entry, EntryKey, MAX_NAME, MAX_REQUEST, MAX_RESULT, Owner, RESULT_RETENTION, Resolution, State,
+    TOMBSTONE_RETENTION, Timestamp, WriteRecord,
 };
-use super::event::{Answer, Claim, Ending, Event, Grant};
+use super::event::{Answer, Claim, Ending, Event, Grant, Resolved};
+use super::life::expire;
 use crate::fingerprint::Fingerprint;
-use crate::{Code, Landing};
+use crate::{Code, Error, Landing};
+
+pub use super::life::{Outlived, expired, outlived};
 
 /// Applies `event` to `entry`, the row of `key`, at `now`.
 ///
@@ -17,41 +24,62 @@ use crate::{Code, Landing};
 ///
 /// # Errors
 ///
-/// [`Illegal`] where the entry's state or epoch does not allow the event. Nothing is to be stored.
+/// [`Refused`] where the entry's state or epoch does not allow the event, or something in it is too
+/// long. Nothing is to be stored.
 pub fn step(
     key: &EntryKey,
     entry: Option<&Entry>,
     event: Event,
     now: Timestamp,
-) -> Result<(Option<Entry>, Answer), Illegal> {
-    let entry = entry.map(|entry| expired(entry.clone(), now));
-    match (entry, event) {
-        (None, Event::Claim(claim)) => Ok(grant(vacant(key, now), claim, now)),
-        (Some(entry), Event::Claim(claim)) => Ok(claimed_again(entry, claim, now)),
-        (Some(entry), event) => change(entry, event, now),
-        (None, event) => Err(Illegal {
-            state: State::Free,
-            event: event.as_str(),
-        }),
+) -> Result<(Option<Entry>, Answer), Refused> {
+    let mut row = entry.cloned();
+    let (changed, answer) = advance(key, &mut row, event, now)?;
+    Ok((row.filter(|_| changed), answer))
+}
+
+/// Does what [`step`] does to the row itself, and returns whether it is to be stored. If not, it is
+/// as it was, or as [`expired`] leaves it.
+pub(super) fn advance(
+    key: &EntryKey,
+    row: &mut Option<Entry>,
+    event: Event,
+    now: Timestamp,
+) -> Result<(bool, Answer), Refused> {
+    refuse_long(key, &event)?;
+    let entry = match (row, &event) {
+        (Some(entry), _) => {
+            expire(entry, now);
+            entry
+        }
+        (vacancy, Event::Claim(_)) => vacancy.insert(vacant(key, now)),
+        (None, event) => {
+            return Err(Refused::Illegal(Illegal {
+                state: State::Free,
+                event: event.as_str(),
+            }));
+        }
+    };
+    match event {
+        Event::Claim(claim) => Ok(claimed(entry, claim, now)),
+        Event::Look { again_after } => Ok(look(entry, again_after, now)?),
+        Event::Resend { epoch, sends_for } => Ok(resend(entry, epoch, sends_for, now)?),
+        event => Ok(change(entry, event, now)?),
     }
 }
 
-/// The entry as it stands at `now`: an owner whose lease has ended is gone.
-#[must_use]
-pub fn expired(mut entry: Entry, now: Timestamp) -> Entry {
-    if entry.lease_until > now {
-        return entry;
+/// Why [`step`] did nothing.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Refused {
+    /// The entry does not allow it.
+    Illegal(Illegal),
+    /// Something is longer than may be stored.
+    TooLong(Error),
+}
+
+impl From<Illegal> for Refused {
+    fn from(illegal: Illegal) -> Self {
+        Self::Illegal(illegal)
     }
-    match entry.state {
-        State::Claimed if !entry.maybe_sent => entry.state = State::Free,
-        State::Claimed | State::Dispatching => {
-            entry.state = State::Unknown;
-            entry.code = Some(Code::ResponseLost);
-            entry.landing = Landing::InFlight;
-        }
-        State::Done | State::Failed | State::Free | State::Partial | State::Unknown => {}
-    }
-    entry
 }
 
 /// The entry's state does not allow the event, or its epoch is another owner's.
@@ -63,7 +91,25 @@ pub struct Illegal {
     pub event: &'static str,
 }
 
-fn claimed_again(entry: Entry, claim: Claim, now: Timestamp) -> (Option<Entry>, Answer) {
+fn refuse_long(key: &EntryKey, event: &Event) -> Result<(), Refused> {
+    let texts: [(&str, &str); 2] = match event {
+        Event::Claim(claim) => [("scope", &key.scope), ("tool", &claim.tool)],
+        Event::Resolve { by, reason, .. } => [("by", by), ("reason", reason)],
+        Event::Find { .. }
+        | Event::Look { .. }
+        | Event::Release { .. }
+        | Event::Resend { .. }
+        | Event::Send { .. }
+        | Event::Settle { .. } => return Ok(()),
+    };
+    let long = texts.into_iter().find(|(_, text)| text.len() > MAX_NAME);
+    long.map_or(Ok(()), |(field, _)| {
+        let reason = format!("is longer than {MAX_NAME} bytes");
+        Err(Refused::TooLong(Error::invalid(field, reason)))
+    })
+}
+
+fn claimed(entry: &mut Entry, claim: Claim, now: Timestamp) -> (bool, Answer) {
     let answer = match entry.state {
         State::Failed | State::Free => return grant(entry, claim, now),
         State::Claimed | State::Dispatching => Answer::InProgress,
@@ -74,10 +120,10 @@ fn claimed_again(entry: Entry, claim: Claim, now: Timestamp) -> (Option<Entry>, 
             Some(field) => Answer::Differs {
                 field: field.into(),
             },
-            None => replay(&entry, now),
+            None => replay(entry, now),
         },
     };
-    (None, answer)
+    (false, answer)
 }
 
 fn replay(entry: &Entry, now: Timestamp) -> Answer {
@@ -93,7 +139,7 @@ fn replay(entry: &Entry, now: Timestamp) -> Answer {
     }
 }
 
-fn grant(mut entry: Entry, claim: Claim, now: Timestamp) -> (Option<Entry>, Answer) {
+fn grant(entry: &mut Entry, claim: Claim, now: Timestamp) -> (bool, Answer) {
     entry.state = State::Claimed;
     entry.epoch += 1;
     entry.maybe_sent = !claim.announces_sends;
@@ -107,25 +153,70 @@ fn grant(mut entry: Entry, claim: Claim, now: Timestamp) -> (Option<Entry>, Answ
     entry.writes.clear();
     entry.updated_at = now;
     entry.last_send_by = None;
+    entry.looks = 0;
+    entry.look_at = entry.lease_until;
+    entry.resolution = None;
     let grant = Grant {
         epoch: entry.epoch,
         generation: entry.generation,
         maybe_sent: false,
     };
-    (Some(entry), Answer::Granted(grant))
+    (true, Answer::Granted(grant))
 }
 
-fn change(entry: Entry, event: Event, now: Timestamp) -> Result<(Option<Entry>, Answer), Illegal> {
+/// Lets one of several who want to look it up do so.
+fn look(
+    entry: &mut Entry,
+    again_after: Duration,
+    now: Timestamp,
+) -> Result<(bool, Answer), Illegal> {
+    if entry.state != State::Unknown {
+        return Err(Illegal {
+            state: entry.state,
+            event: "look",
+        });
+    }
+    if entry.look_at > now {
+        return Ok((false, Answer::InProgress));
+    }
+    entry.looks = entry.looks.saturating_add(1);
+    entry.look_at = now.after(again_after);
+    Ok((true, Answer::Applied))
+}
+
+/// Lets what is in doubt be sent once more, and fences off whoever sent it before.
+fn resend(
+    entry: &mut Entry,
+    epoch: u64,
+    sends_for: Duration,
+    now: Timestamp,
+) -> Result<(bool, Answer), Illegal> {
+    if entry.state != State::Unknown || entry.epoch != epoch {
+        return Err(Illegal {
+            state: entry.state,
+            event: "resend",
+        });
+    }
+    entry.epoch += 1;
+    entry.last_send_by = entry.last_send_by.max(Some(now.after(sends_for)));
+    let grant = Grant {
+        epoch: entry.epoch,
+        generation: entry.generation,
+        maybe_sent: true,
+    };
+    Ok((true, Answer::Granted(grant)))
+}
+
+fn change(entry: &mut Entry, event: Event, now: Timestamp) -> Result<(bool, Answer), Illegal> {
     let illegal = Illegal {
         state: entry.state,
         event: event.as_str(),
     };
-    let ours = fence(&event).is_none_or(|epoch| epoch == entry.epoch);
+    let ours = event.epoch().is_none_or(|epoch| epoch == entry.epoch);
     let claimed = ours && matches!(entry.state, State::Claimed | State::Dispatching);
-    let open = claimed || (ours && entry.state == State::Unknown);
+    let in_doubt = ours && entry.state == State::Unknown;
+    let open = claimed || in_doubt;
 
-    let mut next = entry;
-    next.updated_at = now;
     match event {
         Event::Send {
             write,
@@ -133,78 +224,124 @@ fn change(entry: Entry, event: Event, now: Timestamp) -> Result<(Option<Entry>, 
             sends_for,
             ..
         } if claimed => {
-            next.state = State::Dispatching;
-            next.maybe_sent = true;
-            next.lease_until = now.after(lease);
-            next.last_send_by = next.last_send_by.max(Some(now.after(sends_for)));
-            if !next.writes.iter().any(|known| known.label == write.label) {
-                next.writes.push(write);
+            entry.state = State::Dispatching;
+            entry.maybe_sent = true;
+            entry.lease_until = now.after(lease);
+            entry.look_at = entry.lease_until;
+            entry.last_send_by = entry.last_send_by.max(Some(now.after(sends_for)));
+            if !entry.writes.iter().any(|known| known.label == write.label) {
+                // Hardly any call writes more than once.
+                entry.writes.reserve_exact(1);
+                entry.writes.push(WriteRecord {
+                    request: write
+                        .request
+                        .filter(|it| it.as_bytes().len() <= MAX_REQUEST),
+                    ..write
+                });
             }
         }
         Event::Release { code, .. } if open => {
-            next.state = State::Free;
-            next.maybe_sent = false;
-            next.code = Some(code);
-            next.result = None;
-            next.writes.clear();
+            entry.state = State::Free;
+            entry.maybe_sent = false;
+            entry.code = Some(code);
+            entry.result = None;
+            entry.writes.clear();
         }
         Event::Settle { ending, .. } if ending.contradicts_itself() => return Err(illegal),
         Event::Settle { ending, .. } => match ending {
-            Ending::Done { code, result } => return done(next, code, result).ok_or(illegal),
-            Ending::Failed { code } if open => {
-                next.state = State::Failed;
-                next.maybe_sent = false;
-                next.generation += 1;
-                next.code = Some(code);
-                next.result = None;
-            }
+            Ending::Done { code, result } => return done(entry, code, result, now).ok_or(illegal),
+            Ending::Failed { code } if open => failed(entry, code),
             Ending::Partial { result } if open => {
-                next.state = State::Partial;
-                next.code = Some(Code::Partial);
-                next.result = capped(result);
+                forget_requests(entry);
+                entry.state = State::Partial;
+                entry.code = Some(Code::Partial);
+                entry.result = capped(result);
             }
             Ending::Unknown { conclusion, result } if open => {
-                next.state = State::Unknown;
-                next.maybe_sent = true;
-                next.code = Some(conclusion.code());
-                next.landing = conclusion.landing().unwrap_or_default();
-                next.result = capped(result);
+                if claimed {
+                    entry.look_at = now;
+                }
+                entry.state = State::Unknown;
+                entry.maybe_sent = true;
+                entry.code = Some(conclusion.code());
+                entry.landing = conclusion.landing().unwrap_or_default();
+                entry.result = capped(result);
             }
             Ending::Failed { .. } | Ending::Partial { .. } | Ending::Unknown { .. } => {
                 return Err(illegal);
             }
         },
-        Event::Find { result } => return done(next, Code::Done, result).ok_or(illegal),
-        Event::Claim(_) | Event::Release { .. } | Event::Send { .. } => return Err(illegal),
+        Event::Find { result } => return done(entry, Code::Done, result, now).ok_or(illegal),
+        Event::Resolve {
+            verdict: Resolved::Failed,
+            ..
+        } if may_still_send(entry, now) => return Err(illegal),
+        Event::Resolve {
+            verdict,
+            by,
+            reason,
+            ..
+        } if in_doubt => {
+            let at = now;
+            entry.resolution = Some(Resolution { by, reason, at });
+            match verdict {
+                Resolved::Done { result } => {
+                    return done(entry, Code::Done, result, now).ok_or(illegal);
+                }
+                Resolved::Failed => failed(entry, Code::NotSent),
+            }
+        }
+        Event::Claim(_)
+        | Event::Look { .. }
+        | Event::Release { .. }
+        | Event::Resend { .. }
+        | Event::Resolve { .. }
+        | Event::Send { .. } => return Err(illegal),
     }
-    Ok((Some(next), Answer::Applied))
+    entry.updated_at = now;
+    Ok((true, Answer::Applied))
+}
+
+/// Whether its owner may still send something under it.
+fn may_still_send(entry: &Entry, now: Timestamp) -> bool {
+    now <= entry.last_send_by.unwrap_or(entry.lease_until)
+}
+
+/// Takes proof that nothing happened.
+fn failed(entry: &mut Entry, code: Code) {
+    forget_requests(entry);
+    entry.state = State::Failed;
+    entry.maybe_sent = false;
+    entry.generation += 1;
+    entry.code = Some(code);
+    entry.result = None;
+}
+
+/// What has ended is never sent again.
+fn forget_requests(entry: &mut Entry) {
+    for write in &mut entry.writes {
+        write.request = None;
+    }
 }
 
 /// Takes proof that it happened: from anyone, at any epoch, and never twice.
 fn done(
-    mut entry: Entry,
+    entry: &mut Entry,
     code: Code,
     result: Option<Box<[u8]>>,
-) -> Option<(Option<Entry>, Answer)> {
+    now: Timestamp,
+) -> Option<(bool, Answer)> {
     match entry.state {
-        State::Done => return Some((None, Answer::Applied)),
+        State::Done => return Some((false, Answer::Applied)),
         State::Partial => return None,
         State::Claimed | State::Dispatching | State::Failed | State::Free | State::Unknown => {}
     }
+    forget_requests(entry);
     entry.state = State::Done;
     entry.code = Some(code);
     entry.result = capped(result);
-    Some((Some(entry), Answer::Applied))
-}
-
-/// The epoch that an event has to show, if it has to show one.
-const fn fence(event: &Event) -> Option<u64> {
-    match event {
-        Event::Release { epoch, .. } | Event::Send { epoch, .. } | Event::Settle { epoch, .. } => {
-            Some(*epoch)
-        }
-        Event::Claim(_) | Event::Find { .. } => None,
-    }
+    entry.updated_at = now;
+    Some((true, Answer::Applied))
 }
 
 fn capped(result: Option<Box<[u8]>>) -> Option<Box<[u8]>> {
@@ -214,7 +351,7 @@ fn capped(result: Option<Box<[u8]>>) -> Option<Box<[u8]>> {
 fn vacant(key: &EntryKey, now: Timestamp) -> Entry {
     Entry {
         key: key.clone(),
-        tool: Box::default(),
+        tool: Arc::default(),
         state: State::Free,
         epoch: 0,
         generation: 0,
@@ -229,5 +366,8 @@ fn vacant(key: &EntryKey, now: Timestamp) -> Entry {
         created_at: now,
         updated_at: now,
         last_send_by: None,
+        looks: 0,
+        look_at: now,
+        resolution: None,
     }
 }

@@ -1,20 +1,31 @@
 //! A ledger that lives as long as its process.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use self::row::Row;
+use self::table::Table;
+use super::changes::Changes;
 use super::entry::{Entry, EntryKey, State, Timestamp};
 use super::event::{Answer, Event};
-use super::{Ledger, LedgerError, LedgerFuture, machine};
+use super::machine::{self, Outlived};
+use super::{Changed, Counts, Cursor, Filter, Immediate, Ledger, LedgerError, LedgerFuture, Page};
+
+mod row;
+mod table;
 
 /// An exact, bounded ledger in memory.
 ///
 /// Guards against repeats inside one process only: what it knew is gone with the process. Nothing
 /// is ever evicted to make room; a full ledger refuses new claims.
+///
+/// An entry that is done takes some 160 bytes and its result, and what was recorded of its writes.
 pub struct MemoryLedger {
-    entries: Mutex<HashMap<EntryKey, Entry>>,
-    capacity: usize,
+    table: Table,
+    changes: Changes,
+    /// The part of the table where the last purge had enough.
+    purged: AtomicUsize,
     clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
@@ -23,8 +34,9 @@ impl MemoryLedger {
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self {
-            entries: Mutex::default(),
-            capacity,
+            table: Table::new(capacity),
+            changes: Changes::default(),
+            purged: AtomicUsize::new(0),
             clock: Box::new(Timestamp::now),
         }
     }
@@ -36,34 +48,109 @@ impl MemoryLedger {
         self
     }
 
-    fn apply_now(&self, key: &EntryKey, event: Event) -> Result<Answer, LedgerError> {
-        let mut entries = self.lock();
-        let entry = entries.get(key);
-        if entry.is_none() && entries.len() >= self.capacity {
-            return Err(LedgerError::full());
+    fn step(&self, key: &EntryKey, event: Event) -> Result<Answer, LedgerError> {
+        let (mut part, hash) = self.table.part(key);
+        let now = (self.clock)();
+        let Some(row) = Table::find(&mut part, key, hash) else {
+            let mut entry = None;
+            let (_, answer) = machine::advance(key, &mut entry, event, now)?;
+            if let Some(entry) = entry {
+                self.table.insert(&mut part, Row::new(entry), hash)?;
+                drop(part);
+                self.changes.tell(key);
+            }
+            return Ok(answer);
+        };
+        let mut entry = Some(row.take());
+        let applied = machine::advance(key, &mut entry, event, now);
+        let changed = applied.as_ref().is_ok_and(|(changed, _)| *changed);
+        match entry {
+            Some(entry) if changed => row.store(entry),
+            Some(entry) => row.restore(entry),
+            None => {}
         }
-        let (next, answer) = machine::step(key, entry, event, (self.clock)())?;
-        if let Some(next) = next {
-            entries.insert(key.clone(), next);
+        drop(part);
+        if changed {
+            self.changes.tell(key);
         }
+        let (_, answer) = applied?;
         Ok(answer)
     }
 
-    fn unresolved_now(&self, limit: usize) -> Vec<Entry> {
-        let now = (self.clock)();
-        let mut found: Vec<Entry> = self
-            .lock()
-            .values()
-            .map(|entry| machine::expired(entry.clone(), now))
-            .filter(|entry| entry.state == State::Unknown)
-            .collect();
-        found.sort_by_key(|entry| entry.updated_at);
-        found.truncate(limit);
-        found
+    /// The first `limit` entries, in the order of what `time` says of them, of those that it says
+    /// something of and `admits` admits. Holds a part of the table at a time.
+    fn first(
+        &self,
+        limit: usize,
+        time: impl Fn(&Row, State) -> Option<Timestamp>,
+        admits: impl Fn(&Entry, Timestamp) -> bool,
+    ) -> Vec<Entry> {
+        let mut found = BTreeMap::new();
+        for (_, part) in self.table.parts(0) {
+            let now = (self.clock)();
+            for row in &*part {
+                let Some(time) = time(row, row.life().state_at(now)) else {
+                    continue;
+                };
+                let place = (time, row.key.clone());
+                let full = found.len() >= limit;
+                if full && found.last_key_value().is_none_or(|(last, _)| *last < place) {
+                    continue;
+                }
+                let entry = machine::expired(row.entry(), now);
+                if admits(&entry, now) {
+                    found.insert(place, entry);
+                    if full {
+                        found.pop_last();
+                    }
+                }
+            }
+        }
+        found.into_values().collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<EntryKey, Entry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn page_now(&self, filter: &Filter) -> Result<Page, LedgerError> {
+        let after = filter.after.as_ref().map(Cursor::place).transpose()?;
+        let behind = |row: &Row| {
+            (after.as_ref()).is_none_or(|(time, key)| (row.created_at(), &row.key) > (*time, key))
+        };
+        let mut entries = self.first(
+            filter.limit.saturating_add(1),
+            |row, state| {
+                let listed = filter.state.is_none_or(|asked| asked == state) && behind(row);
+                listed.then(|| row.created_at())
+            },
+            |entry, now| filter.admits(entry, now),
+        );
+        let more = entries.len() > filter.limit;
+        entries.truncate(filter.limit);
+        let last = entries.last().filter(|_| more);
+        let next = last.map(|last| Cursor::behind(last.created_at, &last.key));
+        Ok(Page { entries, next })
+    }
+
+    fn purge_now(&self, limit: usize) -> usize {
+        let mut purged = 0;
+        for (place, mut part) in self.table.parts(self.purged.load(Ordering::Relaxed)) {
+            let now = (self.clock)();
+            self.table.retain(&mut part, |row| {
+                let outlived = if purged < limit {
+                    row.life().outlived(now)
+                } else {
+                    Outlived::Nothing
+                };
+                purged += usize::from(outlived != Outlived::Nothing);
+                if outlived == Outlived::Result {
+                    row.forget_result();
+                }
+                outlived != Outlived::Everything
+            });
+            if purged == limit {
+                self.purged.store(place, Ordering::Relaxed);
+                break;
+            }
+        }
+        purged
     }
 }
 
@@ -77,25 +164,72 @@ impl Default for MemoryLedger {
 impl fmt::Debug for MemoryLedger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryLedger")
-            .field("entries", &self.lock().len())
-            .field("capacity", &self.capacity)
+            .field("entries", &self.table.len())
+            .field("capacity", &self.table.capacity())
             .finish_non_exhaustive()
     }
 }
 
 impl Ledger for MemoryLedger {
     fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
-        Box::pin(async move { self.apply_now(key, event) })
+        Box::pin(async move { self.step(key, event) })
     }
 
     fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
         Box::pin(async move {
-            let entry = self.lock().get(key).cloned();
+            let (mut part, hash) = self.table.part(key);
+            let entry = Table::find(&mut part, key, hash).map(|row| row.entry());
+            drop(part);
             Ok(entry.map(|entry| machine::expired(entry, (self.clock)())))
         })
     }
 
     fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        Box::pin(async move { Ok(self.unresolved_now(limit)) })
+        Box::pin(async move {
+            let unknown = |row: &Row, state| (state == State::Unknown).then(|| row.updated_at());
+            Ok(self.first(limit, unknown, |_, _| true))
+        })
+    }
+
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+        Box::pin(async move {
+            let unknown = |row: &Row, state| (state == State::Unknown).then(|| row.look_at());
+            Ok(self.first(limit, unknown, |entry, now| entry.look_at <= now))
+        })
+    }
+
+    fn page<'a>(&'a self, filter: &'a Filter) -> LedgerFuture<'a, Page> {
+        Box::pin(async move { self.page_now(filter) })
+    }
+
+    fn counts(&self) -> LedgerFuture<'_, Counts> {
+        Box::pin(async move {
+            let mut counts = Counts::default();
+            for (_, part) in self.table.parts(0) {
+                let now = (self.clock)();
+                for row in &*part {
+                    counts.add(row.life().state_at(now), 1, row.updated_at());
+                }
+            }
+            Ok(counts)
+        })
+    }
+
+    fn purge(&self, limit: usize) -> LedgerFuture<'_, usize> {
+        Box::pin(async move { Ok(self.purge_now(limit)) })
+    }
+
+    fn changed<'a>(&'a self, key: &'a EntryKey) -> Changed<'a> {
+        Box::pin(self.changes.wait_for(key))
+    }
+
+    fn immediate(&self) -> Option<&dyn Immediate> {
+        Some(self)
+    }
+}
+
+impl Immediate for MemoryLedger {
+    fn apply_now(&self, key: &EntryKey, event: Event) -> Result<Answer, LedgerError> {
+        self.step(key, event)
     }
 }

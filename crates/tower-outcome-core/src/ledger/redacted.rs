@@ -2,8 +2,8 @@
 
 use std::fmt::{Debug, Formatter, Result};
 
-use super::entry::{Entry, WriteRecord};
-use super::event::{Answer, Ending, Event};
+use super::entry::{Entry, Resolution, WriteRecord};
+use super::event::{Answer, Ending, Event, Resolved};
 
 impl Debug for Entry {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -24,7 +24,20 @@ impl Debug for Entry {
             .field("created_at", &self.created_at)
             .field("updated_at", &self.updated_at)
             .field("last_send_by", &self.last_send_by)
+            .field("looks", &self.looks)
+            .field("look_at", &self.look_at)
+            .field("resolution", &self.resolution)
             .finish()
+    }
+}
+
+impl Debug for Resolution {
+    /// Shows no reason: people write down there what they have looked at.
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.debug_struct("Resolution")
+            .field("by", &self.by)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
     }
 }
 
@@ -34,6 +47,8 @@ impl Debug for WriteRecord {
         f.debug_struct("WriteRecord")
             .field("label", &self.label)
             .field("route", &self.route)
+            .field("profile", &self.profile)
+            .field("request", &self.request)
             .finish_non_exhaustive()
     }
 }
@@ -45,6 +60,23 @@ impl Debug for Event {
             Self::Find { result } => f
                 .debug_struct("Find")
                 .field("result", &Length::of(result.as_deref()))
+                .finish(),
+            Self::Look { again_after } => f
+                .debug_struct("Look")
+                .field("again_after", again_after)
+                .finish(),
+            Self::Resolve {
+                epoch, verdict, by, ..
+            } => f
+                .debug_struct("Resolve")
+                .field("epoch", epoch)
+                .field("verdict", verdict)
+                .field("by", by)
+                .finish_non_exhaustive(),
+            Self::Resend { epoch, sends_for } => f
+                .debug_struct("Resend")
+                .field("epoch", epoch)
+                .field("sends_for", sends_for)
                 .finish(),
             Self::Release { epoch, code } => f
                 .debug_struct("Release")
@@ -83,6 +115,18 @@ impl Debug for Ending {
                 .field("conclusion", conclusion)
                 .field("result", &Length::of(result.as_deref()))
                 .finish(),
+        }
+    }
+}
+
+impl Debug for Resolved {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Done { result } => f
+                .debug_struct("Done")
+                .field("result", &Length::of(result.as_deref()))
+                .finish(),
+            Self::Failed => f.write_str("Failed"),
         }
     }
 }

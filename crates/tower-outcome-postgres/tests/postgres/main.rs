@@ -10,6 +10,7 @@ mod purge;
 mod rows;
 mod rules;
 mod schemas;
+mod secrets;
 mod start;
 mod support;
 mod transactions;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tower_outcome_core::Code;
 use tower_outcome_core::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
 use tower_outcome_core::ledger::{Answer, Ending, Event, Ledger, Timestamp};
-use tower_outcome_postgres::{PostgresLedger, Purged};
+use tower_outcome_postgres::PostgresLedger;
 
 use crate::support::{Place, claim, granted, key, send};
 
@@ -14,9 +14,9 @@ async fn a_result_goes_after_a_day_and_the_entry_after_400() {
     let (_, ledger, clock) = clocked().await;
     done(&ledger, 1).await;
     advance(&clock, RESULT_RETENTION);
-    assert_eq!(ledger.purge().await.unwrap(), purged(0, 0));
+    assert_eq!(ledger.purge(10_000).await.unwrap(), 0);
     advance(&clock, TICK);
-    assert_eq!(ledger.purge().await.unwrap(), purged(1, 0));
+    assert_eq!(ledger.purge(10_000).await.unwrap(), 1);
     let again = ledger.apply(&key(1), claim(1)).await.unwrap();
     assert!(matches!(
         again,
@@ -32,9 +32,9 @@ async fn a_result_goes_after_a_day_and_the_entry_after_400() {
             .checked_sub(RESULT_RETENTION + TICK)
             .unwrap(),
     );
-    assert_eq!(ledger.purge().await.unwrap(), purged(0, 0));
+    assert_eq!(ledger.purge(10_000).await.unwrap(), 0);
     advance(&clock, TICK);
-    assert_eq!(ledger.purge().await.unwrap(), purged(0, 1));
+    assert_eq!(ledger.purge(10_000).await.unwrap(), 1);
     assert_eq!(ledger.read(&key(1)).await.unwrap(), None);
     granted(&ledger, 1).await;
 }
@@ -56,7 +56,7 @@ async fn what_may_still_land_is_never_taken_away() {
     advance(&clock, TOMBSTONE_RETENTION * 10);
     let before = ledger.unresolved(10).await.unwrap();
     assert_eq!(before.len(), 2);
-    assert_eq!(ledger.purge().await.unwrap(), purged(0, 0));
+    assert_eq!(ledger.purge(10_000).await.unwrap(), 0);
     assert_eq!(ledger.unresolved(10).await.unwrap(), before);
 }
 
@@ -82,9 +82,9 @@ async fn what_can_be_claimed_again_goes_and_a_living_claim_stays() {
     .await;
     advance(&clock, TOMBSTONE_RETENTION + TICK);
     // The claim's owner was alive for an hour of that.
-    assert_eq!(ledger.purge().await.unwrap(), purged(0, 2));
+    assert_eq!(ledger.purge(10_000).await.unwrap(), 2);
     advance(&clock, Duration::from_hours(1));
-    assert_eq!(ledger.purge().await.unwrap(), purged(0, 1));
+    assert_eq!(ledger.purge(10_000).await.unwrap(), 1);
 }
 
 #[tokio::test]
@@ -108,14 +108,13 @@ async fn a_purge_takes_ten_thousand_at_a_time_and_passes_by_what_somebody_holds(
     let holder = client.transaction().await.unwrap();
     let hold = "SELECT FROM entries LIMIT 1 FOR UPDATE";
     holder.query_one(hold, &[]).await.unwrap();
-    let first = ledger.purge().await.unwrap();
-    assert!(!first.is_all());
-    assert_eq!(first, purged(10_000, 10_000));
-    let second = ledger.purge().await.unwrap();
-    assert_eq!(second, purged(4_999, 4_999));
-    assert!(second.is_all());
+    let first = ledger.purge(10_000).await.unwrap();
+    assert_eq!(first, 10_000);
+    let second = ledger.purge(10_000).await.unwrap();
+    assert_eq!(second, 10_000);
+    assert_eq!(ledger.purge(20_000).await.unwrap(), 9_998);
     holder.rollback().await.unwrap();
-    assert_eq!(ledger.purge().await.unwrap(), purged(1, 1));
+    assert_eq!(ledger.purge(10_000).await.unwrap(), 2);
 }
 
 /// A ledger and its clock.
@@ -146,10 +145,6 @@ async fn done(ledger: &PostgresLedger, order: u32) {
 async fn settle(ledger: &PostgresLedger, order: u32, epoch: u64, ending: Ending) {
     let settle = Event::Settle { epoch, ending };
     ledger.apply(&key(order), settle).await.unwrap();
-}
-
-const fn purged(results: u64, entries: u64) -> Purged {
-    Purged { results, entries }
 }
 
 const TICK: Duration = Duration::from_millis(1);

@@ -146,7 +146,7 @@ async fn every_look_goes_by_an_index_however_young_the_table_is() {
     let exchange = EXCHANGE.replace("\"ledger\"", &place.schema);
     let prepare = format!("PREPARE exchange AS {exchange}");
     client.batch_execute(&prepare).await.unwrap();
-    let nulls = ["NULL"; 18].join(", ");
+    let nulls = ["NULL"; 21].join(", ");
     for (index, query) in [
         (
             "using entries_pkey on",
@@ -155,6 +155,21 @@ async fn every_look_goes_by_an_index_however_young_the_table_is() {
         (
             "unresolved",
             oldest("maybe_sent AND state IN ('claimed', 'dispatching', 'unknown')"),
+        ),
+        (
+            "due",
+            "SELECT * FROM entries
+            WHERE maybe_sent AND state IN ('claimed', 'dispatching', 'unknown')
+                AND look_at BETWEEN 0 AND 9
+            ORDER BY look_at LIMIT 9"
+                .to_owned(),
+        ),
+        (
+            "by_age",
+            "SELECT * FROM entries
+            WHERE (created_at, scope COLLATE \"C\", key) > (9, 'acme' COLLATE \"C\", '')
+            ORDER BY created_at, scope COLLATE \"C\", key LIMIT 9"
+                .to_owned(),
         ),
         (
             "results",

@@ -16,6 +16,17 @@ async fn keeps_every_rule_of_a_ledger() {
 }
 
 #[tokio::test]
+async fn keeps_every_rule_of_a_ledger_that_is_shared() {
+    let places: Vec<Place> = (0..10).map(|_| Place::new()).collect();
+    conformance::run_shared(async |clock, number| {
+        let settings = places[number as usize].settings();
+        let settings = settings.with_clock(move || clock.now());
+        settings.connect().await.unwrap()
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_was_answered_is_there_for_the_next_process() {
     let place = Place::new();
     let ledger = place.ledger().await;

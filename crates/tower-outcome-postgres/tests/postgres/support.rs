@@ -75,7 +75,7 @@ pub(crate) fn send(epoch: u64) -> Event {
             route: "POST api.example/refunds".into(),
             wire_key: "k-1".into(),
             only: true,
-            reference: None,
+            ..WriteRecord::default()
         },
         lease: LEASE,
         sends_for: LEASE,

@@ -74,7 +74,7 @@ async fn a_row_that_cannot_be_read_back_is_left_alone() {
         String::new(),
         "short".to_owned(),
         row[..row.len() - 1].to_owned(),
-        row.replace("\"format\":1", "\"format\":2"),
+        row.replace("\"format\":2", "\"format\":3"),
         row.replace("claimed", "claiming"),
         row.replace("\"epoch\":1", "\"epoch\":-1"),
         row.replace("\"fingerprint\":{", "\"fingerprint\":{\"x\":7,"),

@@ -9,5 +9,6 @@ mod proxy;
 mod retention;
 mod rows;
 mod rules;
+mod secrets;
 mod start;
 mod support;

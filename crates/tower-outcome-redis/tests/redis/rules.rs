@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tower_outcome_core::Code;
 use tower_outcome_core::ledger::{
-    Answer, Entry, EntryKey, Event, Ledger, LedgerFuture, State, conformance,
+    Answer, EntryKey, Event, Ledger, LedgerFuture, State, conformance,
 };
 use tower_outcome_redis::RedisLedger;
 
@@ -15,6 +15,17 @@ use crate::support::{
 async fn keeps_every_rule_of_a_ledger() {
     conformance::run(async |clock| {
         let settings = Place::new().settings().with_clock(move || clock.now());
+        settings.connect().await.unwrap()
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn keeps_every_rule_of_a_ledger_that_is_shared() {
+    let places: Vec<Place> = (0..10).map(|_| Place::new()).collect();
+    conformance::run_shared(async |clock, number| {
+        let settings = places[number as usize].settings();
+        let settings = settings.with_clock(move || clock.now());
         settings.connect().await.unwrap()
     })
     .await;
@@ -146,15 +157,6 @@ impl Ledger for Turns {
         self.ledgers[turn % 2].apply(key, event)
     }
 
-    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
-        self.ledgers[0].read(key)
-    }
-
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        self.ledgers[0].unresolved(limit)
-    }
-
-    fn may_lose_writes(&self) -> bool {
-        self.ledgers[0].may_lose_writes()
-    }
+    tower_outcome_core::forward_ledger!(self => self.ledgers[0]; read unresolved due page counts
+        purge changed may_lose_writes);
 }

@@ -52,7 +52,7 @@ fn a_newer_schema_is_refused() {
     let dir = Dir::new();
     drop(SqliteLedger::open(dir.file()).unwrap());
     let other = Connection::open(dir.file()).unwrap();
-    other.pragma_update(None, "user_version", 2).unwrap();
+    other.pragma_update(None, "user_version", 3).unwrap();
     refused(&dir.file(), "newer version");
 }
 

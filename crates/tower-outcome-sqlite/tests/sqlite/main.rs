@@ -4,4 +4,5 @@ mod files;
 mod processes;
 mod rows;
 mod rules;
+mod secrets;
 mod support;

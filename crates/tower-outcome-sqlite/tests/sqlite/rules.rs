@@ -21,6 +21,16 @@ async fn keeps_every_rule_of_a_ledger() {
 }
 
 #[tokio::test]
+async fn keeps_every_rule_of_a_ledger_that_is_shared() {
+    let dir = Dir::new();
+    conformance::run_shared(async |clock, number| {
+        let path = dir.path().join(format!("{number}.sqlite"));
+        SqliteLedger::open_with_clock(path, move || clock.now()).unwrap()
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_was_answered_is_there_after_a_reopen() {
     let dir = Dir::new();
     let ledger = SqliteLedger::open(dir.file()).unwrap();

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Bench, LEASE, REFUSED, SENDS_FOR, claim, done, send, settle, unknown};
-use crate::ledger::{Answer, Claim, Ending, Entry, Event, Ledger, State};
+use super::{Bench, LEASE, REFUSED, SENDS_FOR, claim, done, send, settle, unannounced, unknown};
+use crate::ledger::{Answer, Ending, Entry, Event, Ledger, State};
 use crate::{Code, Landing};
 
 pub(super) async fn a_claim_that_announces_its_sends_ends_free<L: Ledger>(bench: &Bench<L>) {
@@ -105,13 +105,6 @@ async fn ends_unknown<L: Ledger>(bench: &Bench<L>) {
 async fn unresolved<L: Ledger>(bench: &Bench<L>, limit: usize) -> Vec<Entry> {
     let listed = bench.ledger.unresolved(limit).await;
     listed.expect("the store lists what is unresolved")
-}
-
-fn unannounced() -> Claim {
-    Claim {
-        announces_sends: false,
-        ..claim()
-    }
 }
 
 /// The least step of a ledger's clock.

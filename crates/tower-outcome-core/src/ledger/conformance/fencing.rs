@@ -1,6 +1,6 @@
 //! Who may change an entry.
 
-use super::{Bench, LEASE, REFUSED, claim, done, send, settle, unknown};
+use super::{Bench, LEASE, REFUSED, claim, done, release, send, settle, unknown};
 use crate::Code;
 use crate::ledger::{Claim, Ending, Event, Ledger, Owner, State};
 
@@ -105,11 +105,6 @@ pub(super) async fn the_generation_moves_on_a_proven_refusal_only<L: Ledger>(ben
     assert_eq!(next.generation, moved);
     bench.applied(settle(next.epoch, done(b"{}"))).await;
     assert_eq!(bench.entry().await.generation, moved);
-}
-
-pub(super) const fn release(epoch: u64) -> Event {
-    let code = Code::TimeoutBeforeSend;
-    Event::Release { epoch, code }
 }
 
 const PARTIAL: Ending = Ending::Partial { result: None };

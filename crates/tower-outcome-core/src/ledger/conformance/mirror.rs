@@ -1,19 +1,17 @@
 //! Every state meets every event, in the store and in the model at once.
 
-use super::fencing::release;
-use super::{Bench, LEASE, REFUSED, claim, done, send, settle, unknown};
+use super::{
+    Bench, LEASE, REFUSED, SENDS_FOR, claim, done, release, send, settle, unannounced, unknown,
+};
+use crate::ledger::entry::MAX_NAME;
 use crate::ledger::{
     Answer, Claim, Ending, Entry, EntryKey, Event, Grant, Ledger, LedgerError, MemoryLedger, Owner,
-    State,
+    Resolved, State,
 };
 use crate::{Code, Conclusion, Fingerprint};
 
 pub(super) async fn every_state_meets_every_event_as_the_model_does<L: Ledger>(bench: &Bench<L>) {
-    let clock = bench.clock.clone();
-    let pair = Pair {
-        bench,
-        model: MemoryLedger::new(usize::MAX).with_clock(move || clock.now()),
-    };
+    let pair = Pair::new(bench);
     let mut number = 0;
     for (state, history) in histories() {
         for ends_lease in [false, true] {
@@ -31,18 +29,32 @@ pub(super) async fn every_state_meets_every_event_as_the_model_does<L: Ledger>(b
             }
         }
     }
-    pair.compare_unresolved().await;
+    pair.compare_lists().await;
 }
 
 /// The store under test and the model.
-struct Pair<'a, L> {
+pub(super) struct Pair<'a, L> {
     bench: &'a Bench<L>,
     model: MemoryLedger,
 }
 
-impl<L: Ledger> Pair<'_, L> {
+impl<'a, L: Ledger> Pair<'a, L> {
+    pub(super) fn new(bench: &'a Bench<L>) -> Self {
+        let clock = bench.clock.clone();
+        Self {
+            bench,
+            model: MemoryLedger::new(usize::MAX).with_clock(move || clock.now()),
+        }
+    }
+
+    /// The epoch of an entry, 0 where there is none.
+    pub(super) async fn epoch(&self, key: &EntryKey) -> u64 {
+        let read = self.model.read(key).await.ok().flatten();
+        read.map_or(0, |entry| entry.epoch)
+    }
+
     /// Applies an event to both, each at a moment of its own, and compares answer and entry.
-    async fn apply(&self, key: &EntryKey, event: Event) {
+    pub(super) async fn apply(&self, key: &EntryKey, event: Event) {
         self.bench
             .clock
             .advance(std::time::Duration::from_millis(1));
@@ -87,15 +99,23 @@ impl<L: Ledger> Pair<'_, L> {
         entry.map(|entry| entry.state)
     }
 
-    async fn compare_unresolved(&self) {
+    /// Compares what is listed and counted.
+    pub(super) async fn compare_lists(&self) {
         for limit in [1, 10, 100_000] {
             let stored = self.bench.ledger.unresolved(limit).await;
-            let modelled = self.model.unresolved(limit).await.map(|entries| {
-                let entries = entries.into_iter();
-                entries.map(|entry| self.expected_entry(entry)).collect()
-            });
-            assert_eq!(stored.ok(), modelled.ok(), "at most {limit}");
+            let modelled = self.expected_list(self.model.unresolved(limit).await);
+            assert_eq!(stored.ok(), modelled, "at most {limit} unresolved");
+            let stored = self.bench.ledger.due(limit).await;
+            let modelled = self.expected_list(self.model.due(limit).await);
+            assert_eq!(stored.ok(), modelled, "at most {limit} due");
         }
+        let counted = self.bench.ledger.counts().await;
+        assert_eq!(counted.ok(), self.model.counts().await.ok());
+    }
+
+    fn expected_list(&self, modelled: Result<Vec<Entry>, LedgerError>) -> Option<Vec<Entry>> {
+        let entries = modelled.ok()?.into_iter();
+        Some(entries.map(|entry| self.expected_entry(entry)).collect())
     }
 }
 
@@ -104,12 +124,8 @@ fn comparable(answer: Result<Answer, LedgerError>) -> Result<Answer, String> {
 }
 
 /// Every state with a way to it. Epochs are those that the way itself hands out.
-fn histories() -> Vec<(Option<State>, Vec<Event>)> {
+pub(super) fn histories() -> Vec<(Option<State>, Vec<Event>)> {
     let claimed = || Event::Claim(claim());
-    let unannounced = Claim {
-        announces_sends: false,
-        ..claim()
-    };
     let after_claim = |events: Vec<Event>| {
         let mut history = vec![claimed()];
         history.extend(events);
@@ -118,7 +134,7 @@ fn histories() -> Vec<(Option<State>, Vec<Event>)> {
     vec![
         (None, vec![]),
         (Some(State::Claimed), after_claim(vec![])),
-        (Some(State::Claimed), vec![Event::Claim(unannounced)]),
+        (Some(State::Claimed), vec![Event::Claim(unannounced())]),
         (
             Some(State::Claimed),
             after_claim(vec![settle(1, REFUSED), claimed()]),
@@ -150,12 +166,26 @@ fn histories() -> Vec<(Option<State>, Vec<Event>)> {
             Some(State::Unknown),
             after_claim(vec![settle(1, settled())]),
         ),
+        (
+            Some(State::Unknown),
+            after_claim(vec![
+                send(1, "first"),
+                settle(1, unknown()),
+                Event::Look { again_after: LEASE },
+                resend(1),
+            ]),
+        ),
+        (
+            Some(State::Done),
+            after_claim(vec![settle(1, unknown()), resolve(1, seen(), "mia")]),
+        ),
     ]
 }
 
 /// Every event, those with an epoch at one that is never, sometimes and often the current one.
-fn events() -> Vec<Event> {
+pub(super) fn events() -> Vec<Event> {
     let mut events = vec![
+        Event::Look { again_after: LEASE },
         Event::Claim(claim()),
         Event::Claim(Claim {
             tool: "another tool".into(),
@@ -171,6 +201,10 @@ fn events() -> Vec<Event> {
     ];
     for epoch in 0..=2 {
         events.extend([
+            resend(epoch),
+            resolve(epoch, Resolved::Failed, "mia"),
+            resolve(epoch, Resolved::Failed, &"m".repeat(MAX_NAME + 1)),
+            resolve(epoch, seen(), "mia"),
             release(epoch),
             send(epoch, "first"),
             send(epoch, "third"),
@@ -187,6 +221,25 @@ fn events() -> Vec<Event> {
         ]);
     }
     events
+}
+
+const fn resend(epoch: u64) -> Event {
+    let sends_for = SENDS_FOR;
+    Event::Resend { epoch, sends_for }
+}
+
+fn resolve(epoch: u64, verdict: Resolved, by: &str) -> Event {
+    Event::Resolve {
+        epoch,
+        verdict,
+        by: by.into(),
+        reason: "saw it in the \"dashboard\"".into(),
+    }
+}
+
+fn seen() -> Resolved {
+    let result = Some(b"seen".as_slice().into());
+    Resolved::Done { result }
 }
 
 /// A doubt that can no longer land, with what a look-up needs.

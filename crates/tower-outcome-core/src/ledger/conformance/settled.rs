@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Bench, LEASE, REFUSED, claim, done, send, settle, unknown};
-use crate::ledger::entry::{MAX_RESULT, RESULT_RETENTION, TOMBSTONE_RETENTION};
+use crate::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
 use crate::ledger::{Answer, Claim, Ending, Event, Ledger, State};
 use crate::{Code, Fingerprint};
 
@@ -17,7 +17,7 @@ pub(super) async fn proof_is_never_overwritten<L: Ledger>(bench: &Bench<L>) {
     bench.fenced(settle(grant.epoch, REFUSED)).await;
     bench.fenced(settle(grant.epoch, unknown())).await;
     bench.fenced(settle(grant.epoch, partial(b"a part"))).await;
-    bench.fenced(super::fencing::release(grant.epoch)).await;
+    bench.fenced(super::release(grant.epoch)).await;
     bench.fenced(send(grant.epoch, "second")).await;
     bench.applied(settle(grant.epoch, done(b"second"))).await;
     bench.applied(find(b"third")).await;
@@ -31,7 +31,7 @@ pub(super) async fn a_part_is_final<L: Ledger>(bench: &Bench<L>) {
     bench.fenced(settle(grant.epoch, done(b"{}"))).await;
     bench.fenced(settle(grant.epoch, REFUSED)).await;
     bench.fenced(settle(grant.epoch, unknown())).await;
-    bench.fenced(super::fencing::release(grant.epoch)).await;
+    bench.fenced(super::release(grant.epoch)).await;
     bench.fenced(find(b"{}")).await;
 
     let until = bench.clock.now().after(TOMBSTONE_RETENTION);
@@ -85,26 +85,6 @@ pub(super) async fn a_result_is_replayed_until_its_retention_ends<L: Ledger>(ben
         bench.apply(Event::Claim(claim())).await.ok(),
         Some(omitted(until))
     );
-}
-
-pub(super) async fn a_result_over_the_cap_is_left_out<L: Ledger>(bench: &Bench<L>) {
-    for (number, size) in [(1, MAX_RESULT), (2, MAX_RESULT + 1)] {
-        let bench = bench.at("tenant", number);
-        let grant = bench.granted(claim()).await;
-        let result = vec![0; size];
-        bench.applied(settle(grant.epoch, done(&result))).await;
-        let entry = bench.entry().await;
-        assert_eq!(
-            entry.state,
-            State::Done,
-            "too large a result is no reason to lose proof"
-        );
-        let kept = (size <= MAX_RESULT).then_some(result);
-        assert_eq!(entry.result.as_deref(), kept.as_deref());
-    }
-    let until = bench.clock.now().after(TOMBSTONE_RETENTION);
-    let again = bench.at("tenant", 2).apply(Event::Claim(claim())).await;
-    assert_eq!(again.ok(), Some(omitted(until)));
 }
 
 pub(super) async fn a_look_up_is_proof_at_any_epoch<L: Ledger>(bench: &Bench<L>) {

@@ -1,0 +1,187 @@
+//! What is asked of many entries at once.
+
+use tokio_postgres::Row;
+use tower_outcome_core::IdempotencyKey;
+use tower_outcome_core::ledger::{
+    Counts, Cursor, Entry, EntryKey, Filter, LedgerError, Page, State, Timestamp, machine,
+};
+
+use crate::fault::Fault;
+use crate::rows::{self, column, integer, number};
+use crate::session::Line;
+
+/// The oldest `limit` entries that are unknown at `now`.
+pub(crate) async fn unresolved(
+    line: &mut Line,
+    limit: usize,
+    now: Timestamp,
+) -> Result<Vec<Entry>, LedgerError> {
+    unknown(line, UNRESOLVED, limit, now).await
+}
+
+/// The `limit` unknown entries that wait longest for somebody to look them up.
+pub(crate) async fn due(
+    line: &mut Line,
+    limit: usize,
+    now: Timestamp,
+) -> Result<Vec<Entry>, LedgerError> {
+    unknown(line, DUE, limit, now).await
+}
+
+/// Some of the entries that `filter` admits.
+pub(crate) async fn page(
+    line: &mut Line,
+    filter: &Filter,
+    now: Timestamp,
+) -> Result<Page, LedgerError> {
+    let after = filter.after.as_ref().map(Cursor::place).transpose()?;
+    let (time, scope, key) = after.as_ref().map_or((-1, "", &[][..]), |(time, key)| {
+        let bytes: &[u8] = key.key.as_bytes();
+        (integer(time.0), &*key.scope, bytes)
+    });
+    let now_value = integer(now.0);
+    let state = filter.state.map(State::as_str);
+    let unchanged_since = filter.older_than.map(|age| integer(now.before(age).0));
+    let limit = i64::try_from(filter.limit).unwrap_or(i64::MAX);
+    let rows = line
+        .query(
+            PAGE,
+            &[
+                &time,
+                &scope,
+                &key,
+                &MOST_LOOKED_AT,
+                &now_value,
+                &state,
+                &filter.tool.as_deref(),
+                &filter.scope.as_deref(),
+                &unchanged_since,
+                &limit,
+            ],
+        )
+        .await?;
+    let mut page = Page {
+        entries: Vec::new(),
+        next: None,
+    };
+    for row in &rows {
+        let found = row.try_get::<_, Option<bool>>("found");
+        if found.ok().flatten() == Some(true) {
+            let entry = machine::expired(rows::stored(row)?.entry, now);
+            page.entries.push(entry);
+        } else {
+            page.next = Some(place(row)?);
+        }
+    }
+    if page.entries.len() == filter.limit {
+        let last = page.entries.last();
+        page.next = last.map(|last| Cursor::behind(last.created_at, &last.key));
+    }
+    Ok(page)
+}
+
+/// How many entries there are in each state at `now`.
+pub(crate) async fn counts(line: &mut Line, now: Timestamp) -> Result<Counts, LedgerError> {
+    let rows = line.query(COUNTS, &[&integer(now.0)]).await?;
+    let mut counts = Counts::default();
+    for row in &rows {
+        let state = column(row, "state", |text| Ok(State::parse(text)?))?;
+        counts.add(
+            state,
+            number(row, "number")?,
+            Timestamp(number(row, "oldest")?),
+        );
+    }
+    Ok(counts)
+}
+
+async fn unknown(
+    line: &mut Line,
+    text: &str,
+    limit: usize,
+    now: Timestamp,
+) -> Result<Vec<Entry>, LedgerError> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = line.query(text, &[&integer(now.0), &limit]).await?;
+    let entries = rows.iter().map(|row| {
+        let entry = machine::expired(rows::stored(row)?.entry, now);
+        Ok::<_, Fault>(Some(entry).filter(|entry| entry.state == State::Unknown))
+    });
+    let entries: Result<_, Fault> = entries.filter_map(Result::transpose).collect();
+    Ok(entries?)
+}
+
+/// Where the rows that were looked at end.
+fn place(row: &Row) -> Result<Cursor, Fault> {
+    let key = EntryKey {
+        scope: column(row, "scope", |text: &str| Ok(text.into()))?,
+        key: column(row, "key", |bytes: &[u8]| {
+            Ok(IdempotencyKey::from_bytes(bytes.try_into()?))
+        })?,
+    };
+    Ok(Cursor::behind(Timestamp(number(row, "created_at")?), &key))
+}
+
+/// The condition is that of the index `unresolved`, without those whose owner is alive.
+const UNRESOLVED: &str = r#"
+SELECT *
+FROM "ledger".entries
+WHERE maybe_sent AND state IN ('claimed', 'dispatching', 'unknown')
+    AND (state = 'unknown' OR lease_until <= $1)
+ORDER BY updated_at
+LIMIT $2"#;
+
+/// The condition is that of the index `due`, without those whose owner is alive.
+const DUE: &str = r#"
+SELECT *
+FROM "ledger".entries
+WHERE maybe_sent AND state IN ('claimed', 'dispatching', 'unknown')
+    AND look_at BETWEEN 0 AND $1 AND (state = 'unknown' OR lease_until <= $1)
+ORDER BY look_at
+LIMIT $2"#;
+
+/// What was found, and the last row that was looked at if there may be more.
+const PAGE: &str = r#"
+WITH part AS MATERIALIZED (
+    SELECT *,
+        CASE
+            WHEN state NOT IN ('claimed', 'dispatching') OR lease_until > $5::int8 THEN state
+            WHEN state = 'claimed' AND NOT maybe_sent THEN 'free'
+            ELSE 'unknown'
+        END AS stands
+    FROM "ledger".entries
+    WHERE (created_at, scope COLLATE "C", key) > ($1::int8, $2::text COLLATE "C", $3::bytea)
+    ORDER BY created_at, scope COLLATE "C", key
+    LIMIT $4::int8
+), found AS (
+    SELECT *, true AS found
+    FROM part
+    WHERE stands = coalesce($6::text, stands)
+        AND tool = coalesce($7::text, tool)
+        AND scope = coalesce($8::text, scope)
+        AND updated_at < coalesce($9::int8, updated_at + 1)
+    ORDER BY created_at, scope COLLATE "C", key
+    LIMIT $10::int8
+), rest AS (
+    SELECT *, false AS found
+    FROM part
+    WHERE (SELECT count(*) FROM part) = $4::int8
+    ORDER BY created_at DESC, scope COLLATE "C" DESC, key DESC
+    LIMIT 1
+)
+SELECT * FROM found UNION ALL SELECT * FROM rest"#;
+
+/// Bounds what one question for a page does.
+const MOST_LOOKED_AT: i64 = 10_000;
+
+const COUNTS: &str = r#"
+SELECT
+    CASE
+        WHEN state NOT IN ('claimed', 'dispatching') OR lease_until > $1::int8 THEN state
+        WHEN state = 'claimed' AND NOT maybe_sent THEN 'free'
+        ELSE 'unknown'
+    END AS state,
+    count(*) AS number,
+    min(updated_at) AS oldest
+FROM "ledger".entries
+GROUP BY 1"#;

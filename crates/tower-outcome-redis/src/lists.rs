@@ -1,0 +1,173 @@
+//! What is asked of many entries at once.
+
+use std::collections::HashSet;
+
+use tower_outcome_core::ledger::{
+    Counts, Cursor, Entry, EntryKey, Filter, LedgerError, Page, State, Timestamp, machine,
+};
+
+use crate::fault::Fault;
+use crate::keyspace::Names;
+use crate::row::Stored;
+use crate::session::Session;
+use crate::step::Steps;
+
+/// The oldest `limit` entries that are unknown. What others settle meanwhile may be listed or not.
+pub(crate) async fn unresolved(steps: &Steps, limit: usize) -> Result<Vec<Entry>, LedgerError> {
+    unknown(steps, &steps.sets.open, limit, |_, _| true).await
+}
+
+/// The `limit` unknown entries that wait longest for somebody to look them up.
+pub(crate) async fn due(steps: &Steps, limit: usize) -> Result<Vec<Entry>, LedgerError> {
+    unknown(steps, &steps.sets.due, limit, |entry, now| {
+        entry.look_at <= now
+    })
+    .await
+}
+
+/// Some of the entries that `filter` admits, in no order.
+pub(crate) async fn page(steps: &Steps, filter: &Filter) -> Result<Page, LedgerError> {
+    let mut session = steps.sessions.session().await?;
+    let after = filter.after.as_ref().map(|after| after.as_str().parse());
+    let start = after.transpose().map_err(|_| Cursor::refused())?;
+    let mut scan = Scan::new(start);
+    let mut page = Page {
+        entries: Vec::new(),
+        next: None,
+    };
+    for _ in 0..MOST_SCANS {
+        let now = steps.now();
+        let found = scan.next(steps, &mut session, filter.limit).await?;
+        let found = found.into_iter().map(|entry| machine::expired(entry, now));
+        page.entries
+            .extend(found.filter(|entry| filter.admits(entry, now)));
+        page.next = scan.place.map(|place| Cursor::new(place.to_string()));
+        if page.next.is_none() || page.entries.len() >= filter.limit {
+            break;
+        }
+    }
+    Ok(page)
+}
+
+/// How many entries there are in each state.
+pub(crate) async fn counts(steps: &Steps) -> Result<Counts, LedgerError> {
+    let mut session = steps.sessions.session().await?;
+    let mut counts = Counts::default();
+    let mut scan = Scan::new(None);
+    while scan.place.is_some() {
+        for entry in scan.next(steps, &mut session, PAGE).await? {
+            counts.add_entry(&entry, steps.now());
+        }
+    }
+    Ok(counts)
+}
+
+/// A walk over all entries. The server may show one twice, which is left out.
+struct Scan {
+    /// Where it goes on, unless it has ended.
+    place: Option<u64>,
+    seen: HashSet<EntryKey>,
+}
+
+impl Scan {
+    fn new(start: Option<u64>) -> Self {
+        Self {
+            place: Some(start.unwrap_or_default()),
+            seen: HashSet::new(),
+        }
+    }
+
+    async fn next(
+        &mut self,
+        steps: &Steps,
+        session: &mut Session,
+        count: usize,
+    ) -> Result<Vec<Entry>, Fault> {
+        let prefix = steps.keyspace.entries();
+        let answer = redis::cmd("SCAN")
+            .arg(self.place.unwrap_or_default())
+            .arg("MATCH")
+            .arg(steps.keyspace.entries_pattern())
+            .arg("COUNT")
+            .arg(count.clamp(1, PAGE))
+            .query_async(&mut session.connection)
+            .await;
+        let (place, keys): (u64, Vec<String>) = session.judge(answer)?;
+        self.place = Some(place).filter(|place| *place != 0);
+        let names: Vec<Names> = keys
+            .iter()
+            .filter_map(|key| key.strip_prefix(&prefix))
+            .map(|member| steps.keyspace.names_of(member.to_owned()))
+            .collect();
+        let mut entries = rows(session, &names).await?;
+        entries.retain(|entry| self.seen.insert(entry.key.clone()));
+        Ok(entries)
+    }
+}
+
+/// The first `limit` entries of a set that are unknown, and that `admits`.
+async fn unknown(
+    steps: &Steps,
+    set: &str,
+    limit: usize,
+    admits: impl Fn(&Entry, Timestamp) -> bool,
+) -> Result<Vec<Entry>, LedgerError> {
+    let mut session = steps.sessions.session().await?;
+    let mut unknown = Vec::new();
+    let mut start = 0;
+    while unknown.len() < limit {
+        let answer = redis::cmd("ZRANGE")
+            .arg(set)
+            .arg(start)
+            .arg(start + PAGE - 1)
+            .query_async(&mut session.connection)
+            .await;
+        let members: Vec<String> = session.judge(answer)?;
+        if members.is_empty() {
+            break;
+        }
+        start += members.len();
+        let names: Vec<Names> = members
+            .into_iter()
+            .map(|member| steps.keyspace.names_of(member))
+            .collect();
+        let now = steps.now();
+        let entries = rows(&mut session, &names).await?.into_iter();
+        // Whether a lease's end makes an entry unknown is the machine's to say.
+        let expired = entries.map(|entry| machine::expired(entry, now));
+        unknown.extend(expired.filter(|entry| entry.state == State::Unknown && admits(entry, now)));
+    }
+    unknown.truncate(limit);
+    Ok(unknown)
+}
+
+async fn rows(session: &mut Session, names: &[Names]) -> Result<Vec<Entry>, Fault> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut command = redis::cmd("MGET");
+    for names in names {
+        command.arg(&names.entry).arg(&names.result);
+    }
+    let answer = command.query_async(&mut session.connection).await;
+    let values: Vec<Option<Vec<u8>>> = session.judge(answer)?;
+    let mut rows = Vec::new();
+    for (names, pair) in names.iter().zip(values.chunks(2)) {
+        // An entry that was deleted by hand may still stand among the open ones.
+        let Some(row) = pair.first().and_then(Option::as_ref) else {
+            continue;
+        };
+        let key: EntryKey = names
+            .key()
+            .ok_or_else(|| Fault::unasked("the name of an entry cannot be read back"))?;
+        let result = pair.get(1).cloned().flatten();
+        rows.push(Stored::decode(&key, row, result)?.entry);
+    }
+    Ok(rows)
+}
+
+/// How many entries one command reads.
+const PAGE: usize = 100;
+
+/// Bounds what one question for a page does.
+const MOST_SCANS: usize = 100;
