@@ -80,6 +80,8 @@
 //! }
 //! ```
 
+#![cfg(feature = "client")]
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

@@ -1,5 +1,7 @@
 //! The request body that all layers and transports share.
 
+#![cfg(feature = "client")]
+
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
@@ -10,6 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 use tower_outcome_core::BoxError;
 
 use crate::call::Probe;
+use crate::retry::Spare;
 
 /// A request body: usually a few bytes that can be sent again, sometimes a stream that cannot.
 ///
@@ -17,7 +20,17 @@ use crate::call::Probe;
 /// that they can be retried. Anything else is sent once.
 pub struct OutcomeBody {
     kind: Kind,
-    probe: Option<Probe>,
+    role: Role,
+}
+
+/// What a body is there for.
+enum Role {
+    /// To be sent, as far as anybody knows.
+    Plain,
+    /// To tell what becomes of the attempt that it is sent in.
+    Probed(Probe),
+    /// To be sent once a request is made of it.
+    Spare(Spare),
 }
 
 enum Kind {
@@ -34,7 +47,7 @@ impl OutcomeBody {
     pub const fn empty() -> Self {
         Self {
             kind: Kind::Bytes(None),
-            probe: None,
+            role: Role::Plain,
         }
     }
 
@@ -59,10 +72,10 @@ impl OutcomeBody {
     /// Another body with the same bytes; `None` for a stream and for a body already being sent.
     #[must_use]
     pub fn try_clone(&self) -> Option<Self> {
-        match (&self.kind, &self.probe) {
-            (Kind::Bytes(bytes), None) => Some(Self {
+        match (&self.kind, &self.role) {
+            (Kind::Bytes(bytes), Role::Plain) => Some(Self {
                 kind: Kind::Bytes(bytes.clone()),
-                probe: None,
+                role: Role::Plain,
             }),
             _ => None,
         }
@@ -74,8 +87,39 @@ impl OutcomeBody {
     }
 
     pub(crate) fn probed(mut self, probe: Probe) -> Self {
-        self.probe = Some(probe);
+        self.role = Role::Probed(probe);
         self
+    }
+
+    pub(crate) fn with_spare(mut self, spare: Spare) -> Self {
+        self.role = Role::Spare(spare);
+        self
+    }
+
+    /// What another attempt can be made of, if that is what it is there for.
+    pub(crate) const fn spare(&self) -> Option<&Spare> {
+        match &self.role {
+            Role::Spare(spare) => Some(spare),
+            Role::Plain | Role::Probed(_) => None,
+        }
+    }
+
+    /// The same, and lets the body be sent.
+    pub(crate) fn take_spare(&mut self) -> Option<Spare> {
+        match std::mem::replace(&mut self.role, Role::Plain) {
+            Role::Spare(spare) => Some(spare),
+            role @ (Role::Plain | Role::Probed(_)) => {
+                self.role = role;
+                None
+            }
+        }
+    }
+
+    const fn probe(&self) -> Option<&Probe> {
+        match &self.role {
+            Role::Probed(probe) => Some(probe),
+            Role::Plain | Role::Spare(_) => None,
+        }
     }
 }
 
@@ -103,15 +147,16 @@ impl Body for OutcomeBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        if let Some(probe) = &self.probe {
+        if let Some(probe) = self.probe() {
             probe.polled();
         }
-        match &mut self.kind {
+        let Self { kind, role } = &mut *self;
+        match kind {
             Kind::Bytes(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Kind::Stream(stream) => {
                 let stream = stream.get_mut().unwrap_or_else(PoisonError::into_inner);
                 let frame = stream.as_mut().poll_frame(cx);
-                if let (Poll::Ready(Some(Err(_))), Some(probe)) = (&frame, &self.probe) {
+                if let (Poll::Ready(Some(Err(_))), Role::Probed(probe)) = (&frame, role) {
                     probe.broke_off();
                 }
                 frame
@@ -120,7 +165,7 @@ impl Body for OutcomeBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        if let Some(probe) = &self.probe {
+        if let Some(probe) = self.probe() {
             probe.touched();
             // An empty body is asked for its frames as well, so that an HTTP/2 refusal of the
             // request can be told from one of the connection.
@@ -151,7 +196,7 @@ macro_rules! from_bytes {
                 let bytes = Bytes::from(bytes);
                 Self {
                     kind: Kind::Bytes((!bytes.is_empty()).then_some(bytes)),
-                    probe: None,
+                    role: Role::Plain,
                 }
             }
         }
@@ -228,7 +273,7 @@ fn collect(mut stream: Pin<Box<Stream>>) -> OutcomeBody {
             left_over,
             stream,
         }))),
-        probe: None,
+        role: Role::Plain,
     }
 }
 

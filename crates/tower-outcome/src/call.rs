@@ -4,30 +4,38 @@
 //! share it. Reads have none and pay nothing. Below other people's layers it is the place to look:
 //! `request.extensions().get::<Call>()`.
 
+#![cfg(feature = "client")]
+
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futures_util::task::AtomicWaker;
-use http::{Method, Request};
+use http::{Method, Request, Uri};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use tower_outcome_core::gate::State;
 use tower_outcome_core::ledger::Grant;
 use tower_outcome_core::{Code, Conclusion, Gate, IdempotencyKey, Intent, Outcome, Sealed, Seen};
 
 use crate::context::Context;
 use crate::profile::{Profile, Target};
 use crate::retry::Decision;
-use crate::{Error, OutcomeBody, Watch};
+use crate::{Error, OutcomeBody, Watch, classify};
 
 mod attempt;
 mod ending;
 mod key;
+mod names;
 mod pace;
 mod reads;
+mod streaming;
 
+use attempt::Track;
 pub(crate) use attempt::{Attempt, Ending, Probe};
 pub(crate) use ending::End;
-pub(crate) use key::CallKey;
+pub(crate) use key::{Again, CallKey};
+use names::Names;
+pub(crate) use names::route;
 pub(crate) use reads::{is_marked, reads};
 
 /// The record of one write. Cloning shares it.
@@ -37,22 +45,26 @@ pub struct Call {
 }
 
 struct Record {
-    gate: Gate,
+    gate: State,
     method: Method,
+    uri: Uri,
     conditional: bool,
-    label: Box<str>,
-    route: Box<str>,
+    names: OnceLock<Names>,
     profile: Arc<Profile>,
     key: CallKey,
     context: Option<Context>,
+    first: Track,
     progress: Mutex<Progress>,
     interim: AtomicWaker,
-    settled: Notify,
+    changed: Notify,
 }
 
 #[derive(Default)]
 struct Progress {
-    attempts: Vec<Arc<Attempt>>,
+    /// How many attempts were made.
+    attempts: usize,
+    /// What is known of those after the first.
+    later: Vec<Arc<Track>>,
     asks_ledger: bool,
     deadline: Option<Instant>,
     decision: Option<Decision>,
@@ -60,6 +72,8 @@ struct Progress {
     /// When something was first sent under the key.
     first_sent: Option<Instant>,
     grant: Option<Grant>,
+    /// As rendered for the ledger's record, until it is put into the request.
+    wire_key: Option<Box<str>>,
     /// An earlier call made the same write, and it may have left.
     inherits_doubt: bool,
     interim: Option<Conclusion>,
@@ -76,6 +90,8 @@ enum Delivery {
     Judged,
     /// As it is, and not only when it is complete.
     Kept,
+    /// It was, and there is no more of it.
+    Streamed,
     /// Its head is there, and the caller reads on.
     Streaming,
 }
@@ -100,29 +116,32 @@ impl Call {
             return Ok(None);
         }
         let context = Context::current();
-        let route = key::route(request);
-        let step = key::step(request, context.as_ref(), &route);
-        let key = CallKey::of(request, &profile, context.as_ref(), &step)?;
+        let key = CallKey::of(request, &profile, context.as_ref())?;
+        let parent = context.as_ref().map(|context| context.gate().clone());
         let record = Record {
-            gate: context
-                .as_ref()
-                .map_or_else(Gate::new, |context| context.gate().child()),
+            gate: State::new(parent),
             method: request.method().clone(),
-            conditional: CONDITIONS
-                .iter()
-                .any(|name| request.headers().contains_key(name)),
-            label: key::label(request, &profile, &key, step),
-            route: route.into(),
+            uri: request.uri().clone(),
+            conditional: classify::is_conditional(request.headers()),
+            names: OnceLock::new(),
             profile,
             key,
             context,
+            first: Track::default(),
             progress: Mutex::default(),
             interim: AtomicWaker::new(),
-            settled: Notify::new(),
+            changed: Notify::new(),
         };
         let call = Self {
             record: Arc::new(record),
         };
+        if let CallKey::Again(_) = call.record.key {
+            call.claimed(Grant {
+                epoch: 0,
+                generation: 0,
+                maybe_sent: true,
+            });
+        }
         if let Some(context) = &call.record.context {
             context.admit(request, &call)?;
         }
@@ -148,8 +167,8 @@ impl Call {
 
     /// Decides whether anything of this call can still leave.
     #[must_use]
-    pub fn gate(&self) -> &Gate {
-        &self.record.gate
+    pub fn gate(&self) -> Gate {
+        Gate::of(Arc::clone(&self.record))
     }
 
     /// The key of the write, if it has one that was derived from an intent.
@@ -167,7 +186,7 @@ impl Call {
     /// How many attempts were made.
     #[must_use]
     pub fn attempts(&self) -> usize {
-        self.progress().attempts.len()
+        self.progress().attempts
     }
 
     /// How the last attempt ended by itself.
@@ -177,14 +196,14 @@ impl Call {
     }
 
     pub(crate) fn last_ending(&self) -> Option<Ending> {
-        self.progress().attempts.last()?.ending()
+        self.last_track(&self.progress())?.ending()
     }
 
     /// Whether the last attempt got an answer.
     pub(crate) fn was_answered(&self) -> bool {
         let progress = self.progress();
-        let last = progress.attempts.last();
-        last.is_some_and(|attempt| attempt.is_answered())
+        let last = self.last_track(&progress);
+        last.is_some_and(Track::is_answered)
     }
 
     /// How the call ended, once it has.
@@ -194,10 +213,11 @@ impl Call {
         progress.settled.or(progress.told)
     }
 
-    /// Method, authority and path. No query: it may hold secrets.
-    #[must_use]
-    pub fn route(&self) -> &str {
-        &self.record.route
+    /// Whether `request` makes this write. Layers below may change its host, and what stands before
+    /// its path; a request to elsewhere that carries this record was made out of it.
+    pub(crate) fn is_made_by<B>(&self, request: &Request<B>) -> bool {
+        let (own, path) = (self.path(), request.uri().path());
+        request.method() == self.method() && (own.ends_with(path) || path.ends_with(own))
     }
 
     /// What the provider promises.
@@ -225,26 +245,12 @@ impl Call {
     pub(crate) fn intent(&self) -> Option<&Intent> {
         match &self.record.key {
             CallKey::Intent(intent) => Some(intent),
-            CallKey::Caller | CallKey::Child(_) | CallKey::None => None,
+            CallKey::Again(_) | CallKey::Caller(_) | CallKey::Child(_) | CallKey::None => None,
         }
     }
 
     pub(crate) fn context(&self) -> Option<&Context> {
         self.record.context.as_ref()
-    }
-
-    /// The key as the provider sees it.
-    pub(crate) fn wire_key(&self) -> Option<String> {
-        // A claim of the write's own counts; the tool call's covers what has none.
-        let outer = self.record.context.as_ref().map_or(0, Context::generation);
-        let grant = self.progress().grant;
-        let generation = grant.map_or(outer, |grant| grant.generation);
-        let style = self.record.profile.key_style();
-        match &self.record.key {
-            CallKey::Child(key) => Some(key.wire(generation).render(style)),
-            CallKey::Intent(intent) => Some(intent.render(generation, style)),
-            CallKey::Caller | CallKey::None => None,
-        }
     }
 
     pub(crate) fn method(&self) -> &Method {
@@ -255,27 +261,25 @@ impl Call {
         self.record.conditional
     }
 
-    /// Tells the writes of a tool call apart: equal ones are the same write.
-    pub(crate) fn label(&self) -> &str {
-        &self.record.label
-    }
-
     /// Starts an attempt, unless the call has ended, or an earlier attempt may have left and no key
     /// makes another one safe: a retry that is not ours may stand above.
-    pub(crate) fn begin(&self) -> Result<Arc<Attempt>, Error> {
+    pub(crate) fn begin(&self) -> Result<Attempt, Error> {
         // Both under the lock: whoever judges between them would not see the attempt.
         let mut progress = self.progress();
-        let again = any_left(&progress.attempts);
-        let passed = if again && !self.is_keyed() {
+        let again = self.any_left(&progress, 0);
+        let admitted = if again && !self.is_keyed() {
             None
         } else {
-            Some(self.record.gate.pass())
+            Some(self.record.gate.admit())
         };
-        match passed {
-            Some(Ok(pass)) => {
-                let attempt = Attempt::new(pass);
+        match admitted {
+            Some(Ok(admission)) => {
+                let later = (progress.attempts > 0).then(Arc::<Track>::default);
                 progress.first_sent.get_or_insert_with(Instant::now);
-                progress.attempts.push(Arc::clone(&attempt));
+                progress.attempts += 1;
+                progress.later.extend(later.clone());
+                let attempt = Attempt::new(self.clone(), later);
+                attempt.admit(admission);
                 Ok(attempt)
             }
             Some(Err(Sealed { .. })) => {
@@ -287,33 +291,6 @@ impl Call {
                 Err(Error::new(self.first_word()).with_detail(REFUSED_REPEAT))
             }
         }
-    }
-
-    /// Has the caller get the answer itself.
-    pub(crate) fn keep_response(&self) {
-        self.progress().delivery = Delivery::Kept;
-    }
-
-    pub(crate) fn keeps_response(&self) -> bool {
-        self.progress().delivery != Delivery::Judged
-    }
-
-    /// The caller reads on by itself.
-    pub(crate) fn begin_streaming(&self) {
-        self.progress().delivery = Delivery::Streaming;
-    }
-
-    /// The caller has read the answer's end, or let go of it.
-    pub(crate) fn end_streaming(&self) {
-        self.progress().delivery = Delivery::Kept;
-        let conclusion = self.judge(Ok(()));
-        self.settle(conclusion);
-        self.tell(conclusion);
-    }
-
-    /// Whether the caller has the answer's head, and its end will say how the call ended.
-    pub(crate) fn is_streaming(&self) -> bool {
-        self.progress().delivery == Delivery::Streaming
     }
 
     /// Whether both are the record of the same call.
@@ -334,18 +311,32 @@ impl Call {
     /// Whether an attempt before the last one, or an earlier call, may have left.
     pub(crate) fn is_tainted(&self) -> bool {
         let progress = self.progress();
-        let earlier = progress.attempts.len().saturating_sub(1);
         progress.inherits_doubt
             || progress.grant.is_some_and(|grant| grant.maybe_sent)
-            || any_left(&progress.attempts[..earlier])
+            || self.any_left(&progress, 1)
     }
 
     /// Whether an attempt of this very call, or of the tool call it belongs to, before the last one
     /// may have left.
     pub(crate) fn has_left_before(&self) -> bool {
         let progress = self.progress();
-        let earlier = progress.attempts.len().saturating_sub(1);
-        progress.inherits_doubt || any_left(&progress.attempts[..earlier])
+        progress.inherits_doubt || self.any_left(&progress, 1)
+    }
+
+    fn last_track<'a>(&'a self, progress: &'a Progress) -> Option<&'a Track> {
+        self.record.tracks(progress).next_back()
+    }
+
+    /// Whether an attempt may have left, the last few not asked.
+    fn any_left(&self, progress: &Progress, but_last: usize) -> bool {
+        let mut asked = self.record.tracks(progress).rev().skip(but_last);
+        asked.any(|attempt| {
+            // A refusal that was proof in its time is no taint.
+            let proven = attempt
+                .code()
+                .is_some_and(|code| code.outcome() == Outcome::Failed);
+            !proven && !attempt.is_proven_unsent()
+        })
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
@@ -357,7 +348,7 @@ impl Call {
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
-            .field("route", &self.record.route)
+            .field("route", &self.route())
             .field("key", &self.key())
             .field("seen", &self.look())
             .field("attempts", &self.attempts())
@@ -365,23 +356,32 @@ impl fmt::Debug for Call {
     }
 }
 
-fn any_left(attempts: &[Arc<Attempt>]) -> bool {
-    attempts.iter().any(|attempt| {
-        // A refusal that was proof in its time is no taint.
-        let proven = attempt
-            .code()
-            .is_some_and(|code| code.outcome() == Outcome::Failed);
-        !proven && !attempt.is_proven_unsent()
-    })
+impl Record {
+    /// What is known of each attempt, in their order.
+    fn tracks<'a>(&'a self, progress: &'a Progress) -> impl DoubleEndedIterator<Item = &'a Track> {
+        let first = (progress.attempts > 0).then_some(&self.first);
+        first
+            .into_iter()
+            .chain(progress.later.iter().map(|track| &**track))
+    }
 }
 
-/// Headers that make a 412 the answer to a declared condition (RFC 9110 section 13.1).
-const CONDITIONS: [http::HeaderName; 4] = [
-    http::header::IF_MATCH,
-    http::header::IF_NONE_MATCH,
-    http::header::IF_UNMODIFIED_SINCE,
-    http::header::IF_MODIFIED_SINCE,
-];
+impl AsRef<State> for Record {
+    fn as_ref(&self) -> &State {
+        &self.gate
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        let progress = self.progress.get_mut();
+        let progress = progress.unwrap_or_else(PoisonError::into_inner);
+        self.first.abandon(&self.gate);
+        for track in &progress.later {
+            track.abandon(&self.gate);
+        }
+    }
+}
 
 /// Says why a repeat was refused, and what would allow it.
 pub(crate) const REFUSED_REPEAT: &str = "an earlier try at this write may have left, and no key that \

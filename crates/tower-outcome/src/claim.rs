@@ -31,6 +31,8 @@
 //! # Ok(()) }
 //! ```
 
+#![cfg(feature = "client")]
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -46,7 +48,7 @@ use tower_outcome_core::ledger::{Ledger, Owner};
 use tower_service::Service;
 
 use crate::call::Call;
-use crate::{Error, OutcomeBody, ReplyBody};
+use crate::{Error, OutcomeBody, ReplyBody, StoredRequests};
 
 mod driver;
 mod stored;
@@ -62,6 +64,7 @@ pub(crate) struct Config {
     owner: Owner,
     lease: Duration,
     patience: Duration,
+    stored_requests: Option<StoredRequests>,
 }
 
 impl ClaimLayer {
@@ -85,6 +88,7 @@ impl ClaimLayer {
                 owner: Owner::random(),
                 lease: Duration::from_secs(90),
                 patience: Duration::from_secs(5),
+                stored_requests: None,
             }),
         }
     }
@@ -103,9 +107,24 @@ impl ClaimLayer {
         self.map(|config| config.patience = patience.min(LONGEST_PATIENCE))
     }
 
+    /// Keeps the requests of writes in the ledger, so that a reconciler can send them again: see
+    /// [`stored_request`](crate::stored_request). Those of tool calls are kept where their recorder
+    /// says so.
+    ///
+    /// # Errors
+    ///
+    /// [`NotEncrypted`] where the layer's ledger does not encrypt what it stores.
+    pub fn with_stored_requests(self, requests: StoredRequests) -> Result<Self, NotEncrypted> {
+        match &self.config.ledger {
+            Some(ledger) if !ledger.encrypts() => Err(NotEncrypted),
+            _ => Ok(self.map(|config| config.stored_requests = Some(requests))),
+        }
+    }
+
     fn map(self, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config {
             ledger: self.config.ledger.clone(),
+            stored_requests: self.config.stored_requests.clone(),
             ..*self.config
         };
         change(&mut config);
@@ -114,6 +133,18 @@ impl ClaimLayer {
         }
     }
 }
+
+/// A ledger that does not encrypt what it stores was to keep requests.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct NotEncrypted;
+
+impl fmt::Display for NotEncrypted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the ledger keeps no requests, since it does not encrypt what it stores")
+    }
+}
+
+impl std::error::Error for NotEncrypted {}
 
 impl fmt::Debug for ClaimLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -173,7 +204,7 @@ where
             Err(error) => return ResponseFuture::driven(async { Err(error) }),
         };
         let Some(call) = call else {
-            return ResponseFuture::passed(self.inner.call(request));
+            return ResponseFuture::passed(self.inner.call(request), false);
         };
         // A write that is all its tool call does has that call's claim, and would wait for it.
         let claimed = |key| call.context().is_some_and(|it| it.answers_for(key));
@@ -181,7 +212,7 @@ where
         let claims = claims && self.config.ledger.is_some();
         let records = call.context().is_some_and(|it| it.recorder().is_some());
         if !claims && !records {
-            return ResponseFuture::passed(self.inner.call(request));
+            return ResponseFuture::passed(self.inner.call(request), true);
         }
         // The clone stays behind; the readied service goes into the future.
         let clone = self.inner.clone();
@@ -191,7 +222,8 @@ where
             let config = Arc::clone(&self.config);
             ResponseFuture::driven(driver::claimed(config, inner, request, call))
         } else {
-            ResponseFuture::driven(driver::recorded(inner, request, call))
+            let config = Arc::clone(&self.config);
+            ResponseFuture::driven(driver::recorded(config, inner, request, call))
         }
     }
 }
@@ -211,7 +243,7 @@ pin_project! {
     enum Kind<F, T> {
         // Boxed: a claim runs in the task of its write, and its ledger boxes as well.
         Driven { future: Pin<Box<dyn Future<Output = Result<T, Error>> + Send>> },
-        Passed { #[pin] future: F },
+        Passed { #[pin] future: F, writes: bool },
     }
 }
 
@@ -224,9 +256,9 @@ impl<F, T> ResponseFuture<F, T> {
         }
     }
 
-    const fn passed(future: F) -> Self {
+    const fn passed(future: F, writes: bool) -> Self {
         Self {
-            kind: Kind::Passed { future },
+            kind: Kind::Passed { future, writes },
         }
     }
 }
@@ -247,8 +279,8 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().kind.project() {
             Projected::Driven { future } => future.as_mut().poll(cx),
-            Projected::Passed { future } => {
-                Poll::Ready(ready!(future.poll(cx)).map_err(Error::of_read))
+            Projected::Passed { future, writes } => {
+                Poll::Ready(ready!(future.poll(cx)).map_err(|error| Error::of(*writes, error)))
             }
         }
     }

@@ -24,14 +24,18 @@
 //! assert_eq!(again.code, Code::Rejected);
 //! ```
 
+#![cfg(feature = "client")]
+
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode};
 use tower_outcome_core::{Code, Outcome};
 
-use crate::profile::{Meaning, Profile, Retention, Target};
+use crate::profile::{Meaning, Profile, Target};
 
 mod bridge;
+mod conditions;
+mod facts;
 mod generic;
 mod grpc;
 mod resend;
@@ -39,6 +43,8 @@ mod view;
 mod word;
 
 pub(crate) use bridge::{lost, write};
+pub(crate) use conditions::is_conditional;
+use facts::Facts;
 pub use grpc::GrpcStatus;
 pub(crate) use view::View;
 
@@ -119,9 +125,19 @@ pub fn answer(
     if profile.reads(sent.method) {
         return Reading::bare(read(answer.status), false);
     }
+    answer_on_route(&profile, sent, answer, history)
+}
+
+/// Judges the answer to a write, by the profile of its very route.
+fn answer_on_route(
+    profile: &Profile,
+    sent: &Sent<'_>,
+    answer: &Answer<'_>,
+    history: History,
+) -> Reading {
     let view = View::new(sent, answer);
-    let facts = Facts::new(&profile, sent, history, Some(&view));
-    let finding = find(&profile, &view, facts.keyed);
+    let facts = Facts::new(profile, sent, history, Some(&view));
+    let finding = find(profile, &view, facts.keyed);
     Reading {
         code: word::of(&finding, &facts, &view),
         meaning: Some(finding.means),
@@ -136,11 +152,22 @@ pub fn answer(
 #[must_use]
 pub fn unanswered(profile: &Profile, sent: &Sent<'_>, code: Code, history: History) -> Reading {
     let profile = profile.narrowed(&sent.target());
-    let proven = code.outcome() == Outcome::Failed;
     if profile.reads(sent.method) {
+        let proven = code.outcome() == Outcome::Failed;
         return Reading::bare(if proven { code } else { Code::ReadFailed }, false);
     }
-    let facts = Facts::new(&profile, sent, history, None);
+    unanswered_on_route(&profile, sent, code, history)
+}
+
+/// Judges an attempt at a write that ended in `code`, by the profile of its very route.
+fn unanswered_on_route(
+    profile: &Profile,
+    sent: &Sent<'_>,
+    code: Code,
+    history: History,
+) -> Reading {
+    let proven = code.outcome() == Outcome::Failed;
+    let facts = Facts::new(profile, sent, history, None);
     let code = if proven && facts.is_tainted() {
         Code::RejectedAfterUnknown
     } else {
@@ -186,7 +213,7 @@ impl<'a> Sent<'a> {
     /// The request's headers, among which conditions are looked for (RFC 9110 section 13.1).
     #[must_use]
     pub fn with_headers(mut self, headers: &'a HeaderMap) -> Self {
-        self.conditional = CONDITIONS.iter().any(|name| headers.contains_key(name));
+        self.conditional = is_conditional(headers);
         self.headers = Some(headers);
         self
     }
@@ -293,68 +320,6 @@ impl Finding {
     }
 }
 
-/// What decides beside the answer's meaning.
-struct Facts<'a> {
-    profile: &'a Profile,
-    sent: &'a Sent<'a>,
-    history: History,
-    /// The request carried a key, and the answer does not say that it was ignored.
-    keyed: bool,
-    window: Window,
-    replayed: bool,
-}
-
-/// Whether the provider still knows the key.
-#[derive(Clone, Copy, Eq, PartialEq)]
-enum Window {
-    Closed,
-    Open,
-    Unknown,
-}
-
-impl<'a> Facts<'a> {
-    fn new(
-        profile: &'a Profile,
-        sent: &'a Sent<'a>,
-        history: History,
-        view: Option<&View<'_>>,
-    ) -> Self {
-        let headers = view.map(View::headers);
-        let window = match (sent.key_age, profile.retention()) {
-            (None, _) | (Some(_), Some(Retention::Forever)) => Window::Open,
-            (Some(age), Some(Retention::For(window))) if age < window => Window::Open,
-            (Some(_), Some(Retention::For(_))) => Window::Closed,
-            (Some(_), None) => Window::Unknown,
-        };
-        Self {
-            profile,
-            sent,
-            history,
-            keyed: sent.key.is_some() && !headers.is_some_and(|it| profile.ignored_key(it)),
-            window,
-            replayed: headers.is_some_and(|it| profile.is_replay(it)),
-        }
-    }
-
-    fn is_tainted(&self) -> bool {
-        self.history != History::Clean
-    }
-
-    fn is_explicit(&self) -> bool {
-        self.sent.key == Some(KeyOrigin::Explicit)
-    }
-
-    /// Whether all that was sent under the key is one execution to the provider.
-    fn is_covered(&self) -> bool {
-        self.keyed && self.window == Window::Open
-    }
-
-    /// Whether a resend would be of that execution as well.
-    fn protects(&self) -> bool {
-        self.is_covered() && !self.sent.moves
-    }
-}
-
 fn find(profile: &Profile, view: &View<'_>, keyed: bool) -> Finding {
     if view.is_unread() && profile.body_decides(view.status().as_u16()) {
         return Finding::generic(Meaning::Indeterminate);
@@ -371,11 +336,3 @@ fn find(profile: &Profile, view: &View<'_>, keyed: bool) -> Finding {
     }
     generic::find(profile, view, keyed)
 }
-
-/// Headers that make a 412 the answer to a declared condition (RFC 9110 section 13.1).
-const CONDITIONS: [http::HeaderName; 4] = [
-    http::header::IF_MATCH,
-    http::header::IF_NONE_MATCH,
-    http::header::IF_UNMODIFIED_SINCE,
-    http::header::IF_MODIFIED_SINCE,
-];

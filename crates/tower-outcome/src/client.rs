@@ -1,5 +1,7 @@
 //! A client that answers in verdicts.
 
+#![cfg(feature = "client")]
+
 use std::convert::Infallible;
 use std::fmt;
 

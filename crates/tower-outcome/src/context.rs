@@ -18,6 +18,8 @@
 //! # Ok(()) }
 //! ```
 
+#![cfg(feature = "client")]
+
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,6 +70,13 @@ pub trait Recorder: Send + Sync + 'static {
     /// Whether only writes may leave whose key the provider honours: see
     /// [`Ledger::needs_honoured_keys`](tower_outcome_core::Ledger::needs_honoured_keys).
     fn needs_honoured_keys(&self) -> bool {
+        false
+    }
+
+    /// Whether the request itself may be kept with its record: see
+    /// [`ClaimLayer::with_stored_requests`](crate::ClaimLayer::with_stored_requests). Only where it is
+    /// encrypted, and holds nothing that must not turn up anywhere else.
+    fn keeps_requests(&self) -> bool {
         false
     }
 }

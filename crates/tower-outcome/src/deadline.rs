@@ -28,6 +28,8 @@
 //! # }
 //! ```
 
+#![cfg(feature = "client")]
+
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -37,7 +39,7 @@ use http::Request;
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep};
 use tower_layer::Layer;
-use tower_outcome_core::{BoxError, Code, Seen};
+use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
 use crate::call::{Call, End};
@@ -140,7 +142,7 @@ pin_project! {
     {
         fn drop(this: Pin<&mut Self>) {
             if let Some(call) = this.project().call {
-                call.end(End::Cancelled);
+                call.abandon();
             }
         }
     }
@@ -187,7 +189,7 @@ where
                     match inner.poll_ready(cx) {
                         Poll::Pending => break,
                         Poll::Ready(Err(error)) => {
-                            return Poll::Ready(Err(foreign(this.call.as_ref(), error)));
+                            return Poll::Ready(Err(Error::of(this.call.is_some(), error)));
                         }
                         Poll::Ready(Ok(())) => {}
                     }
@@ -200,8 +202,8 @@ where
                 Projected::Running { future } => match future.poll(cx) {
                     Poll::Pending => break,
                     Poll::Ready(result) => {
-                        let call = this.call.as_ref();
-                        return Poll::Ready(result.map_err(|error| foreign(call, error)));
+                        let writes = this.call.is_some();
+                        return Poll::Ready(result.map_err(|error| Error::of(writes, error)));
                     }
                 },
                 Projected::Refused { error } => {
@@ -228,20 +230,8 @@ where
         if !queued && let Poll::Pending = call.poll_interim(cx) {
             ready!(sleep.poll(cx));
         }
-        Poll::Ready(Err(Error::new(call.interim().unwrap_or_else(|| {
-            // What left and was refused is proof only once the ledger has it.
-            call.judge(Err(match call.look() {
-                Seen::Never => Code::TimeoutBeforeSend.into(),
-                Seen::InFlight | Seen::Left => Code::TimeoutAfterSend.into(),
-            }))
-        }))))
-    }
-}
-
-fn foreign<E: Into<BoxError>>(call: Option<&Call>, error: E) -> Error {
-    match call {
-        Some(_) => Error::of_write(error),
-        None => Error::of_read(error),
+        let told = call.interim().unwrap_or_else(|| call.overdue());
+        Poll::Ready(Err(Error::new(told)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The one error of this crate.
 
+#![cfg(feature = "client")]
+
 use std::fmt;
 
 use tower_outcome_core::ledger::LedgerError;
@@ -61,6 +63,15 @@ impl Error {
     /// An error from below a layer, of a call that is a read.
     pub(crate) fn of_read(error: impl Into<BoxError>) -> Self {
         Self::from_box(error.into(), Code::ReadFailed)
+    }
+
+    /// An error from below a layer that knows which of both the call is.
+    pub(crate) fn of(writes: bool, error: impl Into<BoxError>) -> Self {
+        if writes {
+            Self::of_write(error)
+        } else {
+            Self::of_read(error)
+        }
     }
 
     /// The word of the call that this error ends.

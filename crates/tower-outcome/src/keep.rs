@@ -6,8 +6,9 @@
 //! with tonic's `Status`, a [`Watch`] in the request's extensions does.
 //!
 //! A gRPC answer whose end is still to come is handed on at once where the write has no key: it may
-//! be a stream. Its verdict is known when it has been read to its end. With a key the answer is
-//! read first, if it is a single message that comes within a second of its head.
+//! be a stream. Its verdict is known with its end. With a key the answer is read first, if it is a
+//! single message that comes within a second of its head. The call's deadline ends a stream as well:
+//! its body then ends in an [`Error`], and what the provider still says is read for the word's sake.
 //!
 //! Put it outermost. A retry above it makes a new call each time: it is refused while the first
 //! one is not settled and the request carries its [`Watch`] or a key, unless the provider honours
@@ -28,6 +29,8 @@
 //! assert_eq!(answer.extensions().get::<Verdict<()>>().unwrap().outcome(), Outcome::Ok);
 //! # Ok(()) }
 //! ```
+
+#![cfg(feature = "client")]
 
 use std::future::Future;
 use std::pin::Pin;
@@ -158,16 +161,15 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let result = match this.inner.as_pin_mut() {
-            Some(inner) => ready!(inner.poll(cx)).map_err(|error| match this.call {
-                Some(_) => Error::of_write(error),
-                None => Error::of_read(error),
-            }),
+            Some(inner) => {
+                ready!(inner.poll(cx)).map_err(|error| Error::of(this.call.is_some(), error))
+            }
             None => Err(this
                 .refused
                 .take()
                 .unwrap_or_else(|| Error::new(Code::NotSent))),
         };
-        if this.call.as_ref().is_some_and(Call::is_streaming) {
+        if result.is_ok() && this.call.as_ref().is_some_and(Call::is_handed_on) {
             return Poll::Ready(result);
         }
         let (verdict, result) = end(this.call.as_ref(), result);

@@ -29,6 +29,8 @@
 //! # Ok(()) }
 //! ```
 
+#![cfg(feature = "client")]
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -132,13 +134,7 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         Poll::Ready(match this.inner.as_pin_mut() {
-            Some(inner) => ready!(inner.poll(cx)).map_err(|error| {
-                if *this.writes {
-                    Error::of_write(error)
-                } else {
-                    Error::of_read(error)
-                }
-            }),
+            Some(inner) => ready!(inner.poll(cx)).map_err(|error| Error::of(*this.writes, error)),
             None => Err(this
                 .refused
                 .take()
@@ -152,8 +148,8 @@ fn place(request: &mut Request<OutcomeBody>, unresolved: &Unresolved) -> Result<
         return Ok(());
     };
     unresolved.admit(&call)?;
-    let Some(key) = call.wire_key() else {
+    let Some(key) = call.sent_key() else {
         return Ok(());
     };
-    call.profile().place(request, &key)
+    call.profile().place(request, key)
 }

@@ -48,91 +48,58 @@
 
 #![warn(clippy::unwrap_used)]
 
-#[cfg(feature = "client")]
+// Each module says itself which feature it needs.
 pub mod audit;
-#[cfg(feature = "client")]
 pub mod body;
-#[cfg(feature = "client")]
 pub mod call;
-#[cfg(feature = "client")]
 pub mod claim;
-#[cfg(feature = "client")]
 pub mod classify;
-#[cfg(feature = "client")]
 pub mod client;
-#[cfg(feature = "client")]
 pub mod context;
-#[cfg(feature = "client")]
 pub mod deadline;
-#[cfg(feature = "client")]
 pub mod error;
-#[cfg(feature = "client")]
 pub mod keep;
-#[cfg(feature = "client")]
 pub mod key;
-#[cfg(feature = "client")]
 pub mod outcome;
-#[cfg(feature = "retry")]
 pub mod profile;
-#[cfg(feature = "client")]
 pub mod reply;
-#[cfg(feature = "retry")]
 pub mod retry;
-#[cfg(feature = "client")]
 pub mod shield;
-#[cfg(feature = "client")]
 pub mod stack;
-#[cfg(feature = "client")]
+pub mod stored_request;
 pub mod transport;
-#[cfg(feature = "client")]
 pub mod verdict;
-#[cfg(feature = "client")]
 pub mod watch;
 
 #[cfg(feature = "client")]
-pub use audit::{Audit, AuditLayer};
-#[cfg(feature = "client")]
-pub use body::OutcomeBody;
-#[cfg(feature = "client")]
-pub use call::Call;
-#[cfg(feature = "client")]
-pub use claim::ClaimLayer;
-#[cfg(feature = "client")]
-pub use client::{Client, OutcomeClient, RequestExt};
-#[cfg(feature = "client")]
-pub use context::Context;
-#[cfg(feature = "client")]
-pub use deadline::DeadlineLayer;
-#[cfg(feature = "client")]
-pub use error::Error;
-#[cfg(feature = "client")]
-pub use keep::KeepResponseLayer;
-#[cfg(feature = "client")]
-pub use key::KeyLayer;
-#[cfg(feature = "client")]
-pub use outcome::OutcomeLayer;
+pub use self::{
+    audit::{Audit, AuditLayer},
+    body::OutcomeBody,
+    call::Call,
+    claim::ClaimLayer,
+    client::{Client, OutcomeClient, RequestExt},
+    context::Context,
+    deadline::DeadlineLayer,
+    error::Error,
+    keep::KeepResponseLayer,
+    key::KeyLayer,
+    outcome::OutcomeLayer,
+    reply::ReplyBody,
+    shield::ShieldLayer,
+    stack::Stack,
+    stored_request::StoredRequests,
+    verdict::Verdict,
+    watch::Watch,
+};
 #[cfg(feature = "retry")]
-pub use profile::Profile;
-#[cfg(feature = "client")]
-pub use reply::ReplyBody;
-#[cfg(feature = "retry")]
-pub use retry::KeyedRetry;
-#[cfg(feature = "client")]
-pub use shield::ShieldLayer;
-#[cfg(feature = "client")]
-pub use stack::Stack;
+pub use self::{profile::Profile, retry::KeyedRetry};
 #[cfg(feature = "client")]
 pub use tower_outcome_core::{
     BoxError, Code, Conclusion, Envelope, Gate, IdempotencyKey, Intent, KeyFormat, Landing, Ledger,
     MemoryLedger, Outcome, Retry, Seen,
 };
 #[cfg(feature = "reqwest")]
-#[cfg(feature = "client")]
 pub use transport::{ForWrites, WritesClient};
-#[cfg(feature = "client")]
-pub use verdict::Verdict;
-#[cfg(feature = "client")]
-pub use watch::Watch;
 
 /// The README's snippet compiles.
 #[cfg(all(doctest, feature = "reqwest"))]

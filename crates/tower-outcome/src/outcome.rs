@@ -22,6 +22,8 @@
 //! # }
 //! ```
 
+#![cfg(feature = "client")]
+
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;

@@ -15,6 +15,8 @@
 //! assert!(Profile::named("mollie").unwrap().honours_keys());
 //! ```
 
+#![cfg(feature = "retry")]
+
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -142,6 +144,12 @@ impl Profile {
         &self.name
     }
 
+    /// The same, to be kept.
+    #[cfg(feature = "client")]
+    pub(crate) fn shared_name(&self) -> Cow<'static, str> {
+        self.name.clone()
+    }
+
     /// Whether a repeat under the same key is promised to happen once.
     #[must_use]
     pub const fn honours_keys(&self) -> bool {
@@ -182,6 +190,12 @@ impl Profile {
     #[must_use]
     pub fn reads(&self, method: &Method) -> bool {
         self.reads.unwrap_or_else(|| is_read(method))
+    }
+
+    /// What is promised to this very request: its route may have promises of its own.
+    #[must_use]
+    pub fn for_request<B>(&self, request: &http::Request<B>) -> Cow<'_, Self> {
+        self.narrowed(&Target::of(request))
     }
 
     /// What is promised to requests to `target`.

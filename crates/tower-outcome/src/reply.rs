@@ -1,5 +1,7 @@
 //! The answer's body: collected for writes, left on the wire for reads and for gRPC streams.
 
+#![cfg(feature = "client")]
+
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,7 +11,7 @@ use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use tower_outcome_core::BoxError;
 
-use crate::transport::Tail;
+use crate::transport::Relay;
 
 /// The body of an answer.
 ///
@@ -21,6 +23,7 @@ pub struct ReplyBody<B> {
 
 enum Kind<B> {
     Lost,
+    Relayed(Relay),
     Whole {
         bytes: Option<Bytes>,
         trailers: Option<Box<HeaderMap>>,
@@ -28,7 +31,6 @@ enum Kind<B> {
     Wire {
         start: Option<Bytes>,
         rest: B,
-        tail: Option<Tail>,
     },
 }
 
@@ -56,11 +58,14 @@ impl<B> ReplyBody<B> {
     /// What is still to be read, behind what was read already.
     pub(crate) const fn wire(start: Option<Bytes>, rest: B) -> Self {
         Self {
-            kind: Kind::Wire {
-                start,
-                rest,
-                tail: None,
-            },
+            kind: Kind::Wire { start, rest },
+        }
+    }
+
+    /// What is still to come, read by somebody else.
+    pub(crate) const fn relayed(relay: Relay) -> Self {
+        Self {
+            kind: Kind::Relayed(relay),
         }
     }
 
@@ -71,20 +76,12 @@ impl<B> ReplyBody<B> {
         self
     }
 
-    /// Has the end of the body judged, by its trailers.
-    pub(crate) fn with_tail(mut self, judge: Tail) -> Self {
-        if let Kind::Wire { tail, .. } = &mut self.kind {
-            *tail = Some(judge);
-        }
-        self
-    }
-
     /// The bytes, if they are at hand.
     #[must_use]
     pub fn bytes(&self) -> Option<&Bytes> {
         match &self.kind {
             Kind::Whole { bytes, .. } => bytes.as_ref(),
-            Kind::Lost | Kind::Wire { .. } => None,
+            Kind::Lost | Kind::Relayed(_) | Kind::Wire { .. } => None,
         }
     }
 
@@ -92,18 +89,18 @@ impl<B> ReplyBody<B> {
     pub(crate) fn trailers(&self) -> Option<&HeaderMap> {
         match &self.kind {
             Kind::Whole { trailers, .. } => trailers.as_deref(),
-            Kind::Lost | Kind::Wire { .. } => None,
+            Kind::Lost | Kind::Relayed(_) | Kind::Wire { .. } => None,
         }
     }
 
     pub(crate) fn map<T>(self, map: impl FnOnce(B) -> T) -> ReplyBody<T> {
         let kind = match self.kind {
             Kind::Lost => Kind::Lost,
+            Kind::Relayed(relay) => Kind::Relayed(relay),
             Kind::Whole { bytes, trailers } => Kind::Whole { bytes, trailers },
-            Kind::Wire { start, rest, tail } => Kind::Wire {
+            Kind::Wire { start, rest } => Kind::Wire {
                 start,
                 rest: map(rest),
-                tail,
             },
         };
         ReplyBody { kind }
@@ -121,6 +118,7 @@ impl<B> fmt::Debug for ReplyBody<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
             Kind::Lost => "Lost",
+            Kind::Relayed(_) => "Relayed",
             Kind::Whole { .. } => "Whole",
             Kind::Wire { .. } => "Wire",
         })
@@ -141,26 +139,18 @@ where
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match &mut self.kind {
             Kind::Lost => Poll::Ready(None),
+            Kind::Relayed(relay) => relay.poll_frame(cx),
             Kind::Whole { bytes, trailers } => {
                 let data = bytes.take().filter(|bytes| !bytes.is_empty());
                 let frame = data.map(Frame::data);
                 let frame = frame.or_else(|| trailers.take().map(|it| Frame::trailers(*it)));
                 Poll::Ready(frame.map(Ok))
             }
-            Kind::Wire { start, rest, tail } => {
+            Kind::Wire { start, rest } => {
                 if let Some(start) = start.take() {
                     return Poll::Ready(Some(Ok(Frame::data(start))));
                 }
                 let frame = ready!(Pin::new(rest).poll_frame(cx));
-                if !matches!(&frame, Some(Ok(frame)) if frame.is_data())
-                    && let Some(tail) = tail.take()
-                {
-                    let trailers = match &frame {
-                        Some(Ok(frame)) => frame.trailers_ref(),
-                        Some(Err(_)) | None => None,
-                    };
-                    tail.end(trailers);
-                }
                 Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
             }
         }
@@ -169,13 +159,11 @@ where
     fn is_end_stream(&self) -> bool {
         match &self.kind {
             Kind::Lost => true,
+            Kind::Relayed(relay) => relay.is_ended(),
             Kind::Whole { bytes, trailers } => {
                 trailers.is_none() && bytes.as_ref().is_none_or(Bytes::is_empty)
             }
-            // The tail still waits for the end to be read.
-            Kind::Wire { start, rest, tail } => {
-                start.is_none() && tail.is_none() && rest.is_end_stream()
-            }
+            Kind::Wire { start, rest } => start.is_none() && rest.is_end_stream(),
         }
     }
 
@@ -188,7 +176,7 @@ where
             Kind::Wire {
                 start: None, rest, ..
             } => rest.size_hint(),
-            Kind::Wire { .. } => SizeHint::new(),
+            Kind::Relayed(_) | Kind::Wire { .. } => SizeHint::new(),
         }
     }
 }

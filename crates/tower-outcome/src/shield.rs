@@ -35,6 +35,8 @@
 //! # }
 //! ```
 
+#![cfg(feature = "client")]
+
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -154,8 +156,10 @@ async fn run<T, E: Into<BoxError>>(
     slot: Slot,
     future: impl Future<Output = Result<T, E>>,
 ) -> Result<T, Error> {
-    // Lets the reactor speak first: an idle connection whose end lies in its socket is then known
-    // to be closed, and the write goes over another one instead of into the void.
+    // Lets the reactor speak first, and then the tasks that it speaks to, before which a worker may
+    // take up this one again: an idle connection whose end lies in its socket is then known to be
+    // closed, and the write goes over another one instead of into the void.
+    tokio::task::yield_now().await;
     tokio::task::yield_now().await;
     let mut future = pin!(future.map_err(Error::of_write));
     let result = tokio::select! {
@@ -166,11 +170,25 @@ async fn run<T, E: Into<BoxError>>(
             future.await
         }
     };
-    if !call.is_streaming() {
+    if call.is_handed_on() {
+        tokio::spawn(read_on(call, slot));
+    } else {
         let ended = result.as_ref().map(drop).map_err(Error::conclusion);
         call.settle(call.judge(ended));
     }
     result
+}
+
+/// Keeps the place of a write whose answer is still read.
+async fn read_on(call: Call, slot: Slot) {
+    tokio::select! {
+        biased;
+        _ = call.settled() => {}
+        () = slot.draining() => {
+            call.break_off(End::Shutdown);
+            call.settled().await;
+        }
+    }
 }
 
 pin_project! {
@@ -228,6 +246,6 @@ struct Guard(Call);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.end(End::Cancelled);
+        self.0.abandon();
     }
 }

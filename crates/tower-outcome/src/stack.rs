@@ -14,11 +14,13 @@
 //! # Ok(()) }
 //! ```
 
+#![cfg(feature = "client")]
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tower::retry::{Retry, RetryLayer};
+use tower::retry::Retry;
 use tower_layer::Layer;
 use tower_outcome_core::Ledger;
 
@@ -27,7 +29,7 @@ use crate::deadline::{Deadline, DeadlineLayer};
 use crate::keep::{KeepResponse, KeepResponseLayer};
 use crate::key::{Key, KeyLayer};
 use crate::outcome::{OutcomeLayer, OutcomeService};
-use crate::retry::KeyedRetry;
+use crate::retry::{KeyedRetry, Sparing};
 use crate::shield::{Shield, ShieldLayer};
 use crate::transport::{IntoTransport, Transport, Wire};
 use crate::{Client, Profile};
@@ -156,7 +158,7 @@ impl Stack {
             self.shield.clone(),
             self.claim.clone(),
             self.keys.clone(),
-            RetryLayer::new(self.retry.clone()),
+            self.retry.clone().into_layer(),
         );
         layers.layer(wire.with_hard_limit(self.hard_limit))
     }
@@ -192,4 +194,4 @@ pub type Writes<T> = OutcomeService<Shielded<T>>;
 /// What a [`Stack`] makes of a transport whose answers are kept.
 pub type KeptWrites<T> = KeepResponse<Shielded<T>>;
 
-type Shielded<T> = Deadline<Shield<ClaimService<Key<Retry<KeyedRetry, Wire<T>>>>>>;
+type Shielded<T> = Deadline<Shield<ClaimService<Key<Retry<Sparing, Wire<T>>>>>>;

@@ -8,6 +8,10 @@
 //!
 //! Answers to writes are read here, under a cap, so that every layer above can judge them.
 //!
+//! Layers right above may change the host of a write, and put something before its path. A request to
+//! elsewhere that carries the write's extensions is another one: a read is sent as such, and a write
+//! is refused.
+//!
 //! ```
 //! # async fn f() {
 //! use hyper_util::{client::legacy::Client, rt::TokioExecutor};
@@ -16,6 +20,8 @@
 //! let hyper = Wire::hyper(Client::builder(TokioExecutor::new()).build_http());
 //! # }
 //! ```
+
+#![cfg(feature = "client")]
 
 use std::future::Future;
 use std::task::{Context, Poll};
@@ -38,6 +44,7 @@ mod grpc;
 mod hyper;
 #[cfg(feature = "hyper")]
 mod hyper_connection;
+mod relay;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod tail;
@@ -54,9 +61,9 @@ pub(crate) use grpc::{is_grpc, status as grpc_status};
 pub use hyper::{HyperClient, HyperFuture};
 #[cfg(feature = "hyper")]
 pub use hyper_connection::{ConnectionFuture, Http1Connection, Http2Connection};
+pub(crate) use relay::Relay;
 #[cfg(feature = "reqwest")]
 pub use reqwest::{ReqwestClient, ReqwestFuture};
-pub(crate) use tail::Tail;
 #[cfg(feature = "tonic")]
 pub use tonic::{TonicChannel, TonicFuture};
 pub use unknown::{UnknownFuture, UnknownService};
@@ -73,7 +80,7 @@ pub use writes_client::{ForWrites, WritesBuilder, WritesClient};
 )]
 pub trait Transport: sealed::Sealed {
     /// The answer's body.
-    type Body: Body<Data = Bytes, Error: Into<BoxError>> + Unpin;
+    type Body: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static;
     /// Resolves to the answer's head.
     type Future: Future<Output = Result<Response<Self::Body>, BoxError>>;
 
@@ -173,11 +180,14 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
         if let Err(error) = self.client.check(&request) {
             return ResponseFuture::refused(error.into());
         }
-        let Some(call) = request.extensions().get::<Call>().cloned() else {
-            if !crate::call::reads(&request) {
-                return ResponseFuture::refused(without_record());
+        // A layer between may make a request of its own and give it all that this one carries.
+        let carried = request.extensions().get::<Call>();
+        let Some(call) = carried.filter(|it| it.is_made_by(&request)).cloned() else {
+            if crate::call::reads(&request) {
+                return ResponseFuture::read(self.client.start(request, || {}));
             }
-            return ResponseFuture::read(self.client.start(request, || {}));
+            let refusal = carried.map_or(NO_RECORD, |_| OTHER_RECORD);
+            return ResponseFuture::refused(Error::new(Code::NotSent).with_detail(refusal));
         };
         // The gate is passed here and not on the first poll: clients queue the request inside
         // `call`, before anything is polled.
@@ -200,11 +210,6 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
 #[derive(Clone, Copy, Debug)]
 struct Followed;
 
-/// A write that no layer of ours has seen has neither gate nor word.
-fn without_record() -> Error {
-    Error::new(Code::NotSent).with_detail("a write needs OutcomeLayer above its transport")
-}
-
 impl<T> From<T> for Wire<T>
 where
     T: Transport,
@@ -217,3 +222,10 @@ where
 mod sealed {
     pub trait Sealed {}
 }
+
+/// A write that no layer of ours has seen has neither gate nor word.
+const NO_RECORD: &str = "a write needs OutcomeLayer above its transport";
+
+/// Its answer would be taken for the other one's.
+const OTHER_RECORD: &str = "the request carries the record of a write to another route: it needs \
+    extensions of its own";

@@ -1,5 +1,7 @@
 //! How a call ended, with the answer if there is one.
 
+#![cfg(feature = "client")]
+
 use std::fmt;
 
 use http::Response;

@@ -23,6 +23,8 @@
 //! # }
 //! ```
 
+#![cfg(feature = "client")]
+
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

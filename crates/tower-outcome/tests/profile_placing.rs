@@ -28,6 +28,14 @@ async fn below(
     body: &str,
 ) -> Result<(String, String, Option<String>), Code> {
     let profile = Profile::from_toml(&format!("name = 'acme'\n{profile}")).unwrap();
+    below_of(profile, request, body).await
+}
+
+async fn below_of(
+    profile: Profile,
+    request: http::request::Builder,
+    body: &str,
+) -> Result<(String, String, Option<String>), Code> {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let service = ServiceBuilder::new()
         .layer(OutcomeLayer::new().with_profile(profile))
@@ -123,4 +131,52 @@ async fn a_form_gets_a_pair() {
         below(profile, form(), "Token=mine").await,
         Err(Code::InvalidArguments)
     );
+}
+
+#[tokio::test]
+async fn a_reference_goes_where_the_provider_can_be_asked_for_it() {
+    let form = || {
+        let kind = "application/x-www-form-urlencoded";
+        Request::post("https://api.stripe.com/v1/refunds").header("content-type", kind)
+    };
+    let profile = "[[route]]\npaths = '/v1/refunds'\nreference = '/metadata/ours'";
+    let got = below(profile, form(), "charge=ch_1").await.unwrap().1;
+    assert_eq!(got, format!("charge=ch_1&metadata%5Bours%5D={}", key()));
+    let got = below(profile, Request::post("/v1/refunds"), "{}").await;
+    let member = format!(r#"{{"metadata":{{"ours":"{}"}}}}"#, key());
+    assert_eq!(got.unwrap().1, member);
+    let elsewhere = below(profile, Request::post("/v1/other"), "{}").await;
+    assert_eq!(elsewhere.unwrap().1, "{}");
+}
+
+#[tokio::test]
+async fn a_reference_of_the_callers_own_stays() {
+    let form = Request::post("/").header("content-type", "application/x-www-form-urlencoded");
+    let own = "metadata[ours]=mine";
+    let got = below("reference = '/metadata/ours'", form, own).await;
+    assert_eq!(got.unwrap().1, own);
+    let own = r#"{"externalTxId":"mine"}"#;
+    let got = below("reference = 'externalTxId'", Request::post("/"), own).await;
+    assert_eq!(got.unwrap().1, own);
+}
+
+#[tokio::test]
+async fn providers_that_can_be_asked_by_a_reference_get_one() {
+    let kind = "application/x-www-form-urlencoded";
+    let stripe = || Profile::named("stripe_v1").unwrap();
+    let token = intent().render(0, KeyFormat::UuidV4);
+    for path in ["/v1/refunds", "/v1/payment_intents"] {
+        let form = Request::post(path).header("content-type", kind);
+        let got = below_of(stripe(), form, "amount=20").await.unwrap().1;
+        assert_eq!(
+            got,
+            format!("amount=20&metadata%5Btower_outcome%5D={token}")
+        );
+    }
+    let confirm = Request::post("/v1/payment_intents/pi_1/confirm").header("content-type", kind);
+    assert_eq!(below_of(stripe(), confirm, "").await.unwrap().1, "");
+
+    let fireblocks = Profile::named("fireblocks").unwrap();
+    let got = below_of(fireblocks, Request::post("/v1/transactions"), "{}").await;
+    assert_eq!(got.unwrap().1, format!(r#"{{"externalTxId":"{token}"}}"#));
 }

@@ -4,20 +4,76 @@
 //! right before it writes the head, on HTTP/1 and on HTTP/2. A body that was dropped unasked belongs
 //! to a request that can never leave.
 
+use std::fmt;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::task::AtomicWaker;
-use tower_outcome_core::{Code, Pass};
+use tower_outcome_core::Code;
+use tower_outcome_core::gate::{Admission, State};
 
+use super::Call;
 use crate::retry::Pushback;
 
-/// What is known of one attempt.
-#[derive(Debug)]
+/// One attempt. Cloning shares it.
+#[derive(Clone)]
 pub(crate) struct Attempt {
+    call: Call,
+    /// `None` for the first, which is a part of the call's record.
+    later: Option<Arc<Track>>,
+}
+
+impl Attempt {
+    pub(super) const fn new(call: Call, later: Option<Arc<Track>>) -> Self {
+        Self { call, later }
+    }
+
+    /// Ends the attempt. `unsent` is proof beyond the probe's.
+    pub(crate) fn finish(&self, ending: Ending, unsent: bool) {
+        let _ = self.ending.set(ending);
+        self.give_back(unsent);
+    }
+
+    /// Notes that the provider answered.
+    pub(crate) fn answered(&self, ending: Ending) {
+        self.flags.fetch_or(ANSWERED, Ordering::AcqRel);
+        self.finish(ending, false);
+    }
+
+    fn give_back(&self, unsent: bool) {
+        let gate = &self.call.record.gate;
+        match self.take_admission() {
+            Some(admission) if unsent => gate.take_back(admission),
+            Some(admission) => gate.mark_left(admission),
+            None => {}
+        }
+    }
+}
+
+impl Deref for Attempt {
+    type Target = Track;
+
+    fn deref(&self) -> &Track {
+        match &self.later {
+            Some(later) => later,
+            None => &self.call.record.first,
+        }
+    }
+}
+
+impl fmt::Debug for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Attempt").field(&**self).finish()
+    }
+}
+
+/// What is known of one attempt.
+#[derive(Debug, Default)]
+pub(crate) struct Track {
     flags: AtomicU8,
-    pass: Mutex<Option<Pass>>,
+    admission: Mutex<Option<Admission>>,
     gone: AtomicWaker,
     ending: OnceLock<Ending>,
     head: OnceLock<Code>,
@@ -44,15 +100,17 @@ impl From<Code> for Ending {
     }
 }
 
-impl Attempt {
-    pub(crate) fn new(pass: Pass) -> Arc<Self> {
-        Arc::new(Self {
-            flags: AtomicU8::new(0),
-            pass: Mutex::new(Some(pass)),
-            gone: AtomicWaker::new(),
-            ending: OnceLock::new(),
-            head: OnceLock::new(),
-        })
+impl Track {
+    /// Takes what the gate has admitted.
+    pub(super) fn admit(&self, admission: Admission) {
+        *self.admission() = Some(admission);
+    }
+
+    /// Counts an attempt that nobody has ended, and nobody can any more, as one that left.
+    pub(super) fn abandon(&self, gate: &State) {
+        if let Some(admission) = self.take_admission() {
+            gate.mark_left(admission);
+        }
     }
 
     /// From here on what happens to the body counts. Called once the body is wrapped, right before
@@ -92,31 +150,15 @@ impl Attempt {
         Poll::Ready(())
     }
 
-    /// Ends the attempt. `unsent` is proof beyond the probe's.
-    pub(crate) fn finish(&self, ending: Ending, unsent: bool) {
-        let _ = self.ending.set(ending);
-        if unsent {
-            self.prove_unsent();
-        } else {
-            drop(self.take_pass());
-        }
+    /// Notes what the head of the answer proves, whatever becomes of its body. The first time stays.
+    pub(crate) fn headed(&self, code: impl FnOnce() -> Code) {
+        self.head.get_or_init(code);
     }
 
-    /// Notes what the head of the answer proves, whatever becomes of its body.
-    pub(crate) fn headed(&self, code: Code) {
-        let _ = self.head.set(code);
-    }
-
-    /// The code that proves the change, if the head of the answer is here and does.
+    /// The code that proves the change, if the answer or its head is here and does.
     pub(crate) fn done_by_head(&self) -> Option<Code> {
-        let head = self.head.get().copied();
+        let head = self.head.get().copied().or_else(|| self.code());
         head.filter(|code| code.outcome().is_done())
-    }
-
-    /// Notes that the provider answered.
-    pub(crate) fn answered(&self, ending: Ending) {
-        self.flags.fetch_or(ANSWERED, Ordering::AcqRel);
-        self.finish(ending, false);
     }
 
     pub(crate) fn is_answered(&self) -> bool {
@@ -132,25 +174,24 @@ impl Attempt {
         self.ending.get().copied()
     }
 
-    fn prove_unsent(&self) {
-        if let Some(pass) = self.take_pass() {
-            pass.prove_unsent();
-        }
+    fn take_admission(&self) -> Option<Admission> {
+        self.admission().take()
     }
 
-    fn take_pass(&self) -> Option<Pass> {
-        let mut pass = self.pass.lock().unwrap_or_else(PoisonError::into_inner);
-        pass.take()
+    fn admission(&self) -> MutexGuard<'_, Option<Admission>> {
+        self.admission
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Sits in the body of one attempt and tells what became of it.
 #[derive(Debug)]
-pub(crate) struct Probe(Arc<Attempt>);
+pub(crate) struct Probe(Attempt);
 
 impl Probe {
-    pub(crate) fn new(attempt: &Arc<Attempt>) -> Self {
-        Self(Arc::clone(attempt))
+    pub(crate) fn new(attempt: &Attempt) -> Self {
+        Self(attempt.clone())
     }
 
     pub(crate) fn touched(&self) {
@@ -177,7 +218,7 @@ impl Drop for Probe {
     fn drop(&mut self) {
         let before = self.0.flags.fetch_or(GONE, Ordering::AcqRel);
         if before & (ARMED | TOUCHED) == ARMED {
-            self.0.prove_unsent();
+            self.0.give_back(true);
         }
         self.0.gone.wake();
     }

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use tower_outcome_core::ledger::Grant;
 use tower_outcome_core::{Code, Conclusion, Outcome, Seen};
 
-use super::{Call, CallKey, any_left};
+use super::{Call, CallKey, Track};
 
 /// Why a call ended before an answer came.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -39,11 +39,11 @@ impl Call {
     fn may_have_left(&self) -> bool {
         let progress = self.progress();
         // What passed the gate without an attempt of ours was sent by somebody else's transport.
-        let unaccounted = progress.attempts.is_empty() && self.look() != Seen::Never;
+        let unaccounted = progress.attempts == 0 && self.look() != Seen::Never;
         unaccounted
             || progress.inherits_doubt
             || progress.grant.is_some_and(|grant| grant.maybe_sent)
-            || any_left(&progress.attempts)
+            || self.any_left(&progress, 0)
     }
 
     /// Ends the call: nothing of it leaves from here on.
@@ -68,10 +68,8 @@ impl Call {
     /// The code for an attempt that was given up because the call has ended.
     pub(crate) fn lost_code(&self) -> Code {
         let proven = self
-            .progress()
-            .attempts
-            .last()
-            .and_then(|it| it.done_by_head());
+            .last_track(&self.progress())
+            .and_then(Track::done_by_head);
         proven.unwrap_or_else(|| self.ended().map_or(Code::ResponseLost, End::sent))
     }
 
@@ -81,7 +79,10 @@ impl Call {
     }
 
     pub(crate) fn claimed(&self, grant: Grant) {
-        self.progress().grant = Some(grant);
+        let mut progress = self.progress();
+        progress.grant = Some(grant);
+        // It was another generation's.
+        progress.wire_key = None;
     }
 
     /// The doubt is on record wherever it has to be; the caller can be told.
@@ -136,10 +137,26 @@ impl Call {
         }
     }
 
+    /// The word for a call whose time is over, while what stands below has not come to an end.
+    pub(crate) fn overdue(&self) -> Conclusion {
+        let conclusion = self.judge(Err(match self.look() {
+            Seen::Never => Code::TimeoutBeforeSend.into(),
+            // What left and was refused is proof only once the ledger has it.
+            Seen::InFlight | Seen::Left => Code::TimeoutAfterSend.into(),
+        }));
+        if self.progress().asks_ledger {
+            // Its claim is not known to be free. Its lease may have ended, and another owner may
+            // have sent.
+            conclusion.for_this_call()
+        } else {
+            conclusion
+        }
+    }
+
     /// Fixes what became of the write. The first word stays.
     pub(crate) fn settle(&self, conclusion: Conclusion) {
         self.progress().settled.get_or_insert(conclusion);
-        self.record.settled.notify_waiters();
+        self.record.changed.notify_waiters();
     }
 
     /// Notes what the caller was told.
@@ -148,25 +165,10 @@ impl Call {
         conclusion
     }
 
-    /// Waits until nothing of the write is under way any more, and tells what became of it.
-    ///
-    /// Later than the caller's verdict where the answer was late. Dropping the future changes
-    /// nothing.
-    pub async fn settled(&self) -> Conclusion {
-        loop {
-            let mut change = std::pin::pin!(self.record.settled.notified());
-            change.as_mut().enable();
-            if let Some(settled) = self.progress().settled {
-                return settled;
-            }
-            change.await;
-        }
-    }
-
     /// Why there is no proof, from the latest attempt that may have left.
     fn doubt(&self) -> Code {
         let progress = self.progress();
-        let mut codes = progress.attempts.iter().rev().filter_map(|it| it.code());
+        let mut codes = self.record.tracks(&progress).rev().filter_map(Track::code);
         let doubt = codes.find(|code| code.outcome() == Outcome::Unknown);
         drop(codes);
         match (progress.end, doubt) {
@@ -179,7 +181,7 @@ impl Call {
     /// The word of the attempts so far, for one that is refused because of them.
     pub(super) fn first_word(&self) -> Code {
         let progress = self.progress();
-        let mut codes = progress.attempts.iter().filter_map(|it| it.code());
+        let mut codes = self.record.tracks(&progress).filter_map(Track::code);
         let done = codes.any(|code| code.outcome().is_done());
         drop(codes);
         drop(progress);

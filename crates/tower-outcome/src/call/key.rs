@@ -1,17 +1,30 @@
 //! Which key a write carries.
 
+use std::time::Duration;
+
 use http::Request;
 use tower_outcome_core::{IdempotencyKey, Intent};
 
+use super::{Call, names};
 use crate::context::Context;
 use crate::profile::Profile;
 use crate::{Error, OutcomeBody};
 
+/// A write that is made again out of its record.
+#[derive(Clone)]
+pub(crate) struct Again {
+    /// The key that it had, as rendered.
+    pub(crate) key: Box<str>,
+    /// The time since something may first have left under the key.
+    pub(crate) age: Duration,
+}
+
 /// Which key a write carries.
-#[derive(Debug)]
 pub(crate) enum CallKey {
-    /// The caller put a header of its own on the request.
-    Caller,
+    /// The one that it had before.
+    Again(Again),
+    /// The caller put a header of its own on the request. A name for it, not the key itself.
+    Caller(IdempotencyKey),
     /// One write of a tool call.
     Child(IdempotencyKey),
     /// Derived from, or given with, an intent.
@@ -25,16 +38,24 @@ impl CallKey {
         request: &mut Request<OutcomeBody>,
         profile: &Profile,
         context: Option<&Context>,
-        step: &str,
     ) -> Result<Self, Error> {
-        let own = profile.key_in(request.headers()).is_some();
+        if let Some(again) = request.extensions_mut().remove::<Again>() {
+            return Ok(Self::Again(again));
+        }
         let intent = request.extensions_mut().remove::<Intent>();
+        let own = profile.key_in(request.headers());
         match (intent, context, own) {
-            (Some(_), _, true) => Err(two_keys()),
-            (Some(intent), _, false) => Ok(Self::Intent(intent)),
-            (None, _, true) => Ok(Self::Caller),
-            (None, Some(context), false) => Ok(Self::Child(context.key().child(step))),
-            (None, None, false) => Ok(Self::None),
+            (Some(_), _, Some(_)) => Err(two_keys()),
+            (Some(intent), _, None) => Ok(Self::Intent(intent)),
+            (None, _, Some(own)) => {
+                let own = String::from_utf8_lossy(own);
+                Ok(Self::Caller(names::digest(&own)))
+            }
+            (None, Some(context), None) => {
+                let step = names::step(context, request.method(), request.uri());
+                Ok(Self::Child(context.key().child(&step)))
+            }
+            (None, None, None) => Ok(Self::None),
         }
     }
 
@@ -42,75 +63,40 @@ impl CallKey {
         match self {
             Self::Child(key) => Some(key),
             Self::Intent(intent) => Some(intent.key()),
-            Self::Caller | Self::None => None,
+            Self::Again(_) | Self::Caller(_) | Self::None => None,
         }
     }
 }
 
-/// Method, authority and path.
-pub(crate) fn route(request: &Request<OutcomeBody>) -> String {
-    let uri = request.uri();
-    let authority = uri.authority().map_or("", |authority| authority.as_str());
-    // A password in the authority would be one in the ledger.
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    [request.method().as_str(), " ", host, uri.path()].concat()
-}
-
-/// The step's label, or the route with its query: what makes one write of a tool call another one.
-pub(crate) fn step(
-    request: &Request<OutcomeBody>,
-    context: Option<&Context>,
-    route: &str,
-) -> String {
-    // Room for the digests of a query and of a key.
-    let mut step = String::with_capacity(route.len() + 2 * DIGEST);
-    if let Some(label) = context.and_then(Context::label) {
-        step.push_str(label);
-        return step;
+impl Call {
+    /// The key as the provider sees it, for the ledger's record. The request gets the same.
+    pub(crate) fn announced_key(&self) -> Option<String> {
+        let key = self.wire_key();
+        self.progress().wire_key = key.as_deref().map(Into::into);
+        key
     }
-    step.push_str(route);
-    if let Some(query) = request.uri().query() {
-        step.push('?');
-        push_digest(&mut step, &NAMING.child(query));
-    }
-    step
-}
 
-/// The step, told apart by the key that the write brought along: another key is another write.
-pub(crate) fn label(
-    request: &Request<OutcomeBody>,
-    profile: &Profile,
-    key: &CallKey,
-    mut step: String,
-) -> Box<str> {
-    let brought = match key {
-        CallKey::Caller => profile
-            .key_in(request.headers())
-            .map(|key| NAMING.child(&String::from_utf8_lossy(key))),
-        CallKey::Intent(intent) => Some(intent.key().child("")),
-        CallKey::Child(_) | CallKey::None => None,
-    };
-    if let Some(brought) = brought {
-        step.push('#');
-        push_digest(&mut step, &brought);
+    /// The same, for the request.
+    pub(crate) fn sent_key(&self) -> Option<String> {
+        let announced = self.progress().wire_key.take();
+        announced.map(Into::into).or_else(|| self.wire_key())
     }
-    step.into()
-}
 
-/// 128 bits that name something and do not show it.
-fn push_digest(text: &mut String, named: &IdempotencyKey) {
-    for byte in &named.as_bytes()[..16] {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(digit), 16).unwrap_or_default());
+    /// The key as the provider sees it.
+    fn wire_key(&self) -> Option<String> {
+        // A claim of the write's own counts; the tool call's covers what has none.
+        let outer = self.record.context.as_ref().map_or(0, Context::generation);
+        let grant = self.progress().grant;
+        let generation = grant.map_or(outer, |grant| grant.generation);
+        let style = self.record.profile.key_style();
+        match &self.record.key {
+            CallKey::Again(again) => Some(again.key.clone().into()),
+            CallKey::Child(key) => Some(key.wire(generation).render(style)),
+            CallKey::Intent(intent) => Some(intent.render(generation, style)),
+            CallKey::Caller(_) | CallKey::None => None,
         }
     }
 }
-
-/// The parent of all names of queries and of keys.
-const NAMING: IdempotencyKey = IdempotencyKey::from_bytes([0; 32]);
-
-/// The length of a digest and of the sign before it.
-const DIGEST: usize = 33;
 
 fn two_keys() -> Error {
     Error::from(tower_outcome_core::Error::invalid(

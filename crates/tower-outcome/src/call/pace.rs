@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::Call;
+use super::{Call, CallKey};
 use crate::profile::Retention;
 use crate::retry::Decision;
 
@@ -32,14 +32,24 @@ impl Call {
     /// The time since something was first sent under the key, in this call or in an earlier one of
     /// the same tool call.
     pub(crate) fn key_age(&self) -> Option<Duration> {
-        self.progress().first_sent.map(|first| first.elapsed())
+        let since = self.progress().first_sent.map(|first| first.elapsed());
+        since.map(|since| since.saturating_add(self.age_before()))
     }
 
     /// The same where it counts: a window of which nobody says how long it is lasts for the call.
     pub(crate) fn counted_key_age(&self) -> Option<Duration> {
         match self.profile().retention() {
             Some(Retention::For(_)) => self.key_age(),
+            None if !self.age_before().is_zero() => self.key_age(),
             Some(Retention::Forever) | None => None,
+        }
+    }
+
+    /// How old the key was when the call was made out of its record.
+    fn age_before(&self) -> Duration {
+        match &self.record.key {
+            CallKey::Again(again) => again.age,
+            _ => Duration::ZERO,
         }
     }
 

@@ -1,6 +1,7 @@
 //! One claimed write, from the claim to its settlement.
 
 use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
@@ -17,10 +18,11 @@ use tower_service::Service;
 
 use super::{Config, stored};
 use crate::call::{Call, End};
-use crate::{Error, OutcomeBody, ReplyBody};
+use crate::{Error, OutcomeBody, ReplyBody, StoredRequests, stored_request};
 
 /// Runs a write of a tool call, taken down by the call's recorder first.
 pub(super) async fn recorded<S, B>(
+    config: Arc<Config>,
     mut inner: S,
     request: Request<OutcomeBody>,
     call: Call,
@@ -33,7 +35,10 @@ where
         if recorder.needs_honoured_keys() && !call.is_keyed() {
             return Err(Error::new(Code::StoreUnavailable).with_detail(KEYS_NEEDED));
         }
-        recorder.before_send(write_record(&call)).await?;
+        let kept = config.stored_requests.as_ref();
+        let kept = kept.filter(|_| recorder.keeps_requests());
+        let record = write_record(&call, &request, kept);
+        recorder.before_send(record).await?;
     }
     let future = inner.call(request);
     future.map_err(Error::of_write).await
@@ -42,7 +47,7 @@ where
 /// Claims, sends and settles a write with an intent.
 pub(super) async fn claimed<S, B>(
     config: Arc<Config>,
-    mut inner: S,
+    inner: S,
     request: Request<OutcomeBody>,
     call: Call,
 ) -> Result<Response<ReplyBody<B>>, Error>
@@ -72,33 +77,10 @@ where
     if call.gate().is_sealed() {
         return Err(row.release(&call, call.unsent_code()).await);
     }
-    let announced = row
-        .apply(Event::Send {
-            epoch: grant.epoch,
-            write: write_record(&call),
-            lease: config.lease,
-            sends_for: config.lease,
-        })
-        .await;
-    if let Err(error) = announced {
-        // It may have been written all the same, but nothing has left.
-        let code = error.code();
-        return Err(row.release(&call, code).await.with_source(error));
-    }
-
-    let result = {
-        let mut future = pin!(inner.call(request).map_err(Error::of_write));
-        match ended(&call, future.as_mut()).await {
-            Some(result) => result,
-            None => {
-                if matches!(call.ended(), Some(End::Deadline | End::Shutdown)) {
-                    row.doubt(&call).await;
-                }
-                future.await
-            }
-        }
-    };
-    if call.is_streaming() {
+    let result = outlive(send(&row, &config, inner, request, &call)).await;
+    // A panic of whatever stands below must not leave the row behind.
+    let result = result.unwrap_or_else(|| Err(Error::new(Code::NotSent).with_detail(PANICKED)));
+    if call.is_handed_on() {
         // The caller reads on, and the end of what it reads says what became of the write.
         let ledger = Arc::clone(ledger);
         tokio::spawn(settled_by_its_end(ledger, key, grant.epoch, call));
@@ -107,15 +89,66 @@ where
     row.settle(&call, result).await
 }
 
+/// Announces the write in its row, and makes it.
+async fn send<S, B>(
+    row: &Row<'_>,
+    config: &Config,
+    mut inner: S,
+    request: Request<OutcomeBody>,
+    call: &Call,
+) -> Result<Response<ReplyBody<B>>, Error>
+where
+    S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>>,
+    S::Error: Into<BoxError>,
+{
+    let announced = row
+        .apply(Event::Send {
+            epoch: row.epoch,
+            write: write_record(call, &request, config.stored_requests.as_ref()),
+            lease: config.lease,
+            sends_for: config.lease,
+        })
+        .await;
+    if let Err(error) = announced {
+        // It may have been written all the same, but nothing has left.
+        return Err(Error::new(error.code()).with_source(error));
+    }
+    let mut future = pin!(inner.call(request).map_err(Error::of_write));
+    if let Some(result) = ended(call, future.as_mut()).await {
+        return result;
+    }
+    if matches!(call.ended(), Some(End::Deadline | End::Shutdown)) {
+        row.doubt(call).await;
+    }
+    future.await
+}
+
+/// What comes of `future`; `None` if it panics. Either way it is gone by then, and so is what it
+/// held back.
+async fn outlive<F: Future>(future: F) -> Option<F::Output> {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        let poll = AssertUnwindSafe(|| future.as_mut().poll(cx));
+        catch_unwind(poll).map_or(Poll::Ready(None), |poll| poll.map(Some))
+    })
+    .await
+}
+
 /// Takes down what the end of a stream said.
 async fn settled_by_its_end(ledger: Arc<dyn Ledger>, key: EntryKey, epoch: u64, call: Call) {
-    let conclusion = call.settled().await;
     let row = Row {
         ledger: &*ledger,
         key: &key,
         epoch,
     };
-    row.take_down(&call, conclusion, None).await;
+    if ended(&call, pin!(call.streamed())).await.is_none() {
+        row.doubt(&call).await;
+        call.streamed().await;
+    }
+    let judged = call.judge(Ok(()));
+    let taken = outlive(row.take_down(&call, judged, None)).await;
+    // A panic of the ledger: the row is left to its lease, and to doubt.
+    call.settle(taken.unwrap_or(Code::StillConfirming.into()));
 }
 
 /// The answer, unless the call ends first and the answer does not come with its end.
@@ -156,7 +189,7 @@ async fn ask<B>(
     let give_up = Instant::now() + config.patience;
     let mut pause = FIRST_PAUSE;
     loop {
-        match ledger.apply(key, Event::Claim(claim.clone())).await? {
+        match apply(ledger, key, Event::Claim(claim.clone())).await? {
             Answer::Granted(grant) => return Ok(Asked::Granted(grant)),
             Answer::Settled { code, result, .. } => {
                 call.settle(code.into());
@@ -177,6 +210,14 @@ async fn ask<B>(
     }
 }
 
+/// Without a future of its own where the ledger needs none.
+async fn apply(ledger: &dyn Ledger, key: &EntryKey, event: Event) -> Result<Answer, LedgerError> {
+    match ledger.immediate() {
+        Some(ledger) => ledger.apply_now(key, event),
+        None => ledger.apply(key, event).await,
+    }
+}
+
 /// The row that this write has claimed.
 struct Row<'a> {
     ledger: &'a dyn Ledger,
@@ -186,7 +227,7 @@ struct Row<'a> {
 
 impl Row<'_> {
     async fn apply(&self, event: Event) -> Result<Answer, LedgerError> {
-        self.ledger.apply(self.key, event).await
+        apply(self.ledger, self.key, event).await
     }
 
     /// Frees the claim: nothing left, and nothing can.
@@ -283,21 +324,34 @@ impl Row<'_> {
     }
 }
 
-fn write_record(call: &Call) -> WriteRecord {
-    let wire_key = call.wire_key();
+/// What is known of a write before it leaves, and with `kept` the request itself.
+fn write_record(
+    call: &Call,
+    request: &Request<OutcomeBody>,
+    kept: Option<&StoredRequests>,
+) -> WriteRecord {
+    let (route, label) = call.described();
+    let wire_key = call.announced_key();
+    // Without a key that the provider honours nothing is ever sent again.
+    let kept = kept.filter(|_| call.is_keyed() && wire_key.is_some());
     WriteRecord {
-        label: call.label().to_owned(),
-        route: call.route().to_owned(),
+        label,
+        route,
         reference: wire_key
             .clone()
-            .filter(|_| call.profile().reference().is_some()),
+            .filter(|_| call.profile().takes_reference(request)),
         wire_key: wire_key.unwrap_or_default(),
         only: call.context().is_none(),
+        profile: Some(call.profile().shared_name()),
+        credential: kept.and_then(|kept| kept.credential(request.headers())),
+        request: kept.and_then(|_| stored_request::pack(request)),
     }
 }
 
 const KEYS_NEEDED: &str = "the ledger may forget a claim, and the profile does not promise that the \
     provider honours keys; use a durable ledger, or have this one told that it may";
+
+const PANICKED: &str = "a layer below the claim panicked";
 
 /// For how long a call that has ended may still come back with proof before its doubt is taken down.
 const SETTLE_GRACE: Duration = Duration::from_millis(100);

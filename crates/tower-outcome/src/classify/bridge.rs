@@ -2,23 +2,21 @@
 
 use tower_outcome_core::{Code, Intent};
 
-use super::{Answer, History, KeyOrigin, Reading, Sent, answer, unanswered};
+use super::{Answer, History, KeyOrigin, Reading, Sent, answer_on_route, unanswered_on_route};
 use crate::call::Call;
 
 /// Judges the answer to the last attempt of `call`.
 pub(crate) fn write(call: &Call, reply: &Answer<'_>) -> Reading {
-    answer(call.profile(), &sent(call), reply, history(call))
+    answer_on_route(call.profile(), &sent(call), reply, history(call))
 }
 
 /// Judges the last attempt of `call`, which ended in `code` without an answer.
 pub(crate) fn lost(call: &Call, code: Code) -> Reading {
-    unanswered(call.profile(), &sent(call), code, history(call))
+    unanswered_on_route(call.profile(), &sent(call), code, history(call))
 }
 
 fn sent(call: &Call) -> Sent<'_> {
     // Method, host and path: what the profile says of the route was looked up when the call began.
-    let (_, place) = call.route().split_once(' ').unwrap_or_default();
-    let path = place.find('/').map_or("/", |at| &place[at..]);
     // A key that the caller put on the request itself, or named in its intent.
     let chosen = call.key().is_none() || call.intent().is_some_and(Intent::is_explicit);
     let origin = if chosen {
@@ -31,7 +29,7 @@ fn sent(call: &Call) -> Sent<'_> {
         key: call.is_keyed().then_some(origin),
         key_age: call.counted_key_age(),
         claimed: call.is_claimed(),
-        ..Sent::new(call.method(), path)
+        ..Sent::new(call.method(), call.path())
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) fn find(profile: &Profile, view: &View<'_>, keyed: bool) -> Finding {
         307 | 308 => Meaning::Redirected,
         400 | 409 | 422 if keyed && view.is_unread() => Meaning::Indeterminate,
         400 | 409 | 422 if keyed && view.says("idempotency-key") => about_the_key(status, view),
+        // Whatever lies between may send a DELETE twice (RFC 9110, 9.2.2): gone by the first one, or
+        // never there.
         404 | 410 if view.method() == Method::DELETE => {
             return Finding {
                 resend: Some(false),
@@ -31,10 +33,16 @@ pub(super) fn find(profile: &Profile, view: &View<'_>, keyed: bool) -> Finding {
         412 if view.is_conditional() => Meaning::PreconditionFailed,
         // Refused before the body was sent (RFC 9110 section 15.5.18).
         417 if view.expects_continue() => Meaning::Rejected,
-        429 => Meaning::RateLimited,
-        400 | 401 | 403 | 404 | 405 | 411 | 413 | 414 | 415 | 421 | 422 | 425 | 431 => {
-            Meaning::Rejected
+        // Meant for another connection, or come too early in this one: the same request may be sent
+        // once more (RFC 9110, 15.5.20; RFC 8470, 5.2).
+        421 | 425 => {
+            return Finding {
+                resend: Some(true),
+                ..Finding::generic(Meaning::Rejected)
+            };
         }
+        429 => Meaning::RateLimited,
+        400 | 401 | 403 | 404 | 405 | 411 | 413 | 414 | 415 | 422 | 431 => Meaning::Rejected,
         _ => Meaning::Indeterminate,
     };
     Finding::generic(means)

@@ -1,6 +1,6 @@
 //! What a gRPC status means for a write.
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use tower_outcome_core::Code;
 
 use crate::profile::Meaning;
@@ -11,23 +11,34 @@ use crate::transport;
 pub struct GrpcStatus<'a> {
     code: u32,
     message: &'a str,
+    behind_messages: bool,
 }
 
 impl<'a> GrpcStatus<'a> {
     /// A status by its number, from 0 for `OK` to 16 for `UNAUTHENTICATED`.
     #[must_use]
     pub const fn new(code: u32, message: &'a str) -> Self {
-        Self { code, message }
+        Self {
+            code,
+            message,
+            behind_messages: false,
+        }
     }
 
     /// The status among headers or trailers. One that is no number is as good as none.
     #[must_use]
     pub fn in_fields(fields: &'a HeaderMap) -> Option<Self> {
-        let message = fields.get("grpc-message");
-        Some(Self {
-            code: transport::grpc_status(fields)?,
-            message: message.and_then(|it| it.to_str().ok()).unwrap_or_default(),
-        })
+        let status = transport::grpc_status(fields)?;
+        let message = fields.get(&MESSAGE).and_then(|it| it.to_str().ok());
+        Some(Self::new(status, message.unwrap_or_default()))
+    }
+
+    /// Whether messages came before it. Then a refusal is no proof that nothing happened: the
+    /// provider was at work already.
+    #[must_use]
+    pub const fn behind_messages(mut self, came: bool) -> Self {
+        self.behind_messages = came;
+        self
     }
 
     /// The number.
@@ -61,6 +72,10 @@ impl<'a> GrpcStatus<'a> {
         }
     }
 
+    pub(super) const fn is_behind_messages(self) -> bool {
+        self.behind_messages
+    }
+
     /// The code for what proves nothing.
     pub(super) const fn doubt(self) -> Code {
         match self.code {
@@ -72,3 +87,5 @@ impl<'a> GrpcStatus<'a> {
         }
     }
 }
+
+static MESSAGE: HeaderName = HeaderName::from_static("grpc-message");

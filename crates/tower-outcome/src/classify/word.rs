@@ -2,7 +2,8 @@
 
 use tower_outcome_core::Code;
 
-use super::{Facts, Finding, History, View, Window};
+use super::facts::Window;
+use super::{Facts, Finding, GrpcStatus, History, View};
 use crate::profile::Meaning;
 
 pub(super) fn of(finding: &Finding, facts: &Facts<'_>, view: &View<'_>) -> Code {
@@ -39,7 +40,10 @@ pub(super) fn of(finding: &Finding, facts: &Facts<'_>, view: &View<'_>) -> Code 
 /// the provider reports the one execution under the key.
 fn refusal(code: Code, finding: &Finding, facts: &Facts<'_>, view: &View<'_>) -> Code {
     let stored = facts.replayed && view.status().is_client_error();
-    if facts.is_covered() && (finding.settles || stored) {
+    let after_work = view.grpc().is_some_and(GrpcStatus::is_behind_messages);
+    if after_work {
+        Code::ConflictAmbiguous
+    } else if facts.is_covered() && (finding.settles || stored) {
         code
     } else if facts.is_tainted() {
         Code::RejectedAfterUnknown
@@ -67,6 +71,8 @@ fn done(facts: &Facts<'_>, view: &View<'_>) -> Code {
 fn earlier(facts: &Facts<'_>) -> Code {
     match facts.history {
         History::LeftInThisCall => Code::DoneReplayed,
+        // Nothing was sent under the key before this attempt, so that the proxy sent it twice.
+        _ if facts.is_new() && facts.profile.has_replaying_proxy() => Code::DoneReplayed,
         History::Clean | History::LeftInEarlierCall => Code::AlreadyDone,
     }
 }

@@ -42,7 +42,10 @@ impl Profile {
         self.everywhere(|profile| profile.dialect.key_style = Some(style))
     }
 
-    /// Puts a token of ours into this member of the JSON body, by which the write can be looked up.
+    /// Puts a token of ours into this member of the body, by which the write can be looked up.
+    ///
+    /// `/metadata/order` is a member of a member; a form spells it `metadata[order]`. A body that
+    /// has a value of its own there keeps it, and then cannot be looked up by ours.
     #[must_use]
     pub fn with_reference(self, member: &str) -> Self {
         self.everywhere(|profile| profile.dialect.reference = Some(member.into()))

@@ -56,8 +56,8 @@
 //! # Ok::<(), tower_outcome::profile::ProfileError>(())
 //! ```
 //!
-//! Besides those shown there are `reference`, the member of a JSON body that carries our token for
-//! a look-up; `ignored_key = { name, is }`, the response header that says that the key was not
+//! Besides those shown there are `reference`, the member of a body (JSON or a form) that carries our
+//! token for a look-up; `ignored_key = { name, is }`, the response header that says that the key was not
 //! looked at; and `success`, tests like those of `body` which a 2xx has to pass to count as one.
 //! A `*` in a JSON pointer stands for any one member, `**` for any depth.
 

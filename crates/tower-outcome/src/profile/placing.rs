@@ -14,62 +14,88 @@ impl Profile {
     /// # Errors
     ///
     /// `invalid_arguments` where the request has no place for it, or has a key of its own there.
-    pub(crate) fn place(&self, request: &mut Request<OutcomeBody>, key: &str) -> Result<(), Error> {
+    pub(crate) fn place(
+        &self,
+        request: &mut Request<OutcomeBody>,
+        key: String,
+    ) -> Result<(), Error> {
         match self.key.as_ref().map(|key| &key.place) {
-            None => {}
-            Some(Place::Header(name)) => {
-                request
-                    .headers_mut()
-                    .insert(name.clone(), Self::header_value(key)?);
-            }
-            Some(Place::Query(name)) => put_into_query(request, name, key)?,
-            Some(Place::Body(name)) if is_form(request) => put_into_form(request, name, key)?,
-            Some(Place::Body(name)) => put_into_json(request, name, key, Own::Refused)?,
+            None | Some(Place::Header(_)) => {}
+            Some(Place::Query(name)) => put_into_query(request, name, &key)?,
+            Some(Place::Body(name)) if is_form(request) => put_into_form(request, name, &key)?,
+            Some(Place::Body(name)) => put_into_json(request, name, &key)?,
         }
         match self.reference() {
-            Some(member) => put_into_json(request, member, key, Own::Replaced),
-            None => Ok(()),
+            Some(member) if !self.takes_reference(request) => {
+                tracing::debug!(
+                    member,
+                    "the request has a reference of its own, which stays"
+                );
+            }
+            Some(member) if is_form(request) => {
+                put_into_form(request, &spelt_in_form(member), &key)?;
+            }
+            Some(member) => put_into_json(request, member, &key)?,
+            None => {}
         }
+        if let Some(name) = self.key_header() {
+            let value = header_value(key)?;
+            request.headers_mut().insert(name.clone(), value);
+        }
+        Ok(())
     }
 
-    fn header_value(key: &str) -> Result<HeaderValue, Error> {
-        let mut value = HeaderValue::try_from(key)
-            .map_err(|_| Refused::invalid("idempotency-key", "cannot stand in a header"))?;
-        value.set_sensitive(true);
-        Ok(value)
+    /// Whether a token of ours goes into `request`, by which it can be looked up: the profile has a
+    /// place for one, and the caller has put nothing there.
+    pub(crate) fn takes_reference(&self, request: &Request<OutcomeBody>) -> bool {
+        let Some(member) = self.reference() else {
+            return false;
+        };
+        let body = request.body().bytes().unwrap_or_default();
+        if is_form(request) {
+            let form = String::from_utf8_lossy(&body);
+            return own_pair(&form, &spelt_in_form(member)).is_none();
+        }
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let own = tokens(member).try_fold(&body, |place, token| place.get(token));
+        own.is_none_or(is_free)
     }
 }
 
-/// What becomes of a value that the caller put where ours goes.
-#[derive(Clone, Copy, Eq, PartialEq)]
-enum Own {
-    Refused,
-    Replaced,
+/// Takes the text over, which has to be as long as its string.
+fn header_value(key: String) -> Result<HeaderValue, Error> {
+    let mut value = HeaderValue::try_from(key)
+        .map_err(|_| Refused::invalid("idempotency-key", "cannot stand in a header"))?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 /// `name` is a member, or a pointer to a member of a member.
-fn put_into_json(
-    request: &mut Request<OutcomeBody>,
-    name: &str,
-    key: &str,
-    own: Own,
-) -> Result<(), Error> {
+fn put_into_json(request: &mut Request<OutcomeBody>, name: &str, key: &str) -> Result<(), Error> {
     let bytes = request.body().bytes().unwrap_or_default();
     let mut body: Value = serde_json::from_slice(&bytes).map_err(|_| no_room())?;
     let mut place = &mut body;
-    for token in name.strip_prefix('/').unwrap_or(name).split('/') {
+    for token in tokens(name) {
         if place.is_null() {
             *place = Value::Object(serde_json::Map::new());
         }
         let members = place.as_object_mut().ok_or_else(no_room)?;
         place = members.entry(token).or_insert(Value::Null);
     }
-    if own == Own::Refused && !place.is_null() && *place != "" {
+    if !is_free(place) {
         return Err(two_keys());
     }
     *place = key.into();
     replace_body(request, body.to_string());
     Ok(())
+}
+
+fn tokens(name: &str) -> impl Iterator<Item = &str> {
+    name.strip_prefix('/').unwrap_or(name).split('/')
+}
+
+fn is_free(place: &Value) -> bool {
+    place.is_null() || *place == ""
 }
 
 fn is_form(request: &Request<OutcomeBody>) -> bool {
@@ -78,6 +104,13 @@ fn is_form(request: &Request<OutcomeBody>) -> bool {
         kind.as_bytes()
             .starts_with(b"application/x-www-form-urlencoded")
     })
+}
+
+/// A member of a member as forms spell it: `/metadata/order` is `metadata[order]`, percent-encoded.
+fn spelt_in_form(name: &str) -> String {
+    let mut tokens = tokens(name);
+    let first = tokens.next().unwrap_or_default().to_owned();
+    tokens.fold(first, |name, token| format!("{name}%5B{token}%5D"))
 }
 
 fn put_into_form(request: &mut Request<OutcomeBody>, name: &str, key: &str) -> Result<(), Error> {
@@ -100,16 +133,23 @@ fn put_into_query(request: &mut Request<OutcomeBody>, name: &str, key: &str) -> 
 }
 
 fn with_pair(pairs: &str, name: &str, key: &str) -> Result<String, Error> {
-    let own = pairs.split('&').filter_map(|pair| pair.split_once('='));
-    if own
-        .into_iter()
-        .any(|(own, value)| own == name && !value.is_empty())
-    {
+    if own_pair(pairs, name).is_some() {
         return Err(two_keys());
     }
     let key = key.replace('"', "%22");
     let joint = if pairs.is_empty() { "" } else { "&" };
     Ok(format!("{pairs}{joint}{name}={key}"))
+}
+
+/// What the caller has put under a name, with its brackets bare or percent-encoded.
+fn own_pair<'a>(pairs: &'a str, name: &str) -> Option<&'a str> {
+    let is = |own: &str| {
+        let own = own.replace('[', "%5B").replace(']', "%5D");
+        own.replace("%5b", "%5B").replace("%5d", "%5D") == name
+    };
+    let mut own = pairs.split('&').filter_map(|pair| pair.split_once('='));
+    let (_, value) = own.find(|(own, value)| is(own) && !value.is_empty())?;
+    Some(value)
 }
 
 fn replace_body(request: &mut Request<OutcomeBody>, body: String) {

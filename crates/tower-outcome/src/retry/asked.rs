@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use http::HeaderMap;
 use http::header::{DATE, RETRY_AFTER};
+use http::{HeaderMap, HeaderName};
 
 /// What a gRPC server asks of further attempts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -17,7 +17,7 @@ pub(crate) enum Pushback {
 /// What a gRPC server asks, if it does: milliseconds as a signed 32-bit integer without leading
 /// zeros. What cannot be read means no further attempt (gRFC A6, "Pushback").
 pub(crate) fn pushback(fields: &HeaderMap) -> Option<Pushback> {
-    let text = fields.get("grpc-retry-pushback-ms")?.to_str().ok();
+    let text = fields.get(&PUSHBACK)?.to_str().ok();
     let milliseconds = text.and_then(|text| {
         let number: i32 = text.parse().ok()?;
         let milliseconds = u64::try_from(number).ok()?;
@@ -44,6 +44,8 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     };
     Some(seconds.min(MAX_RETRY_AFTER))
 }
+
+static PUSHBACK: HeaderName = HeaderName::from_static("grpc-retry-pushback-ms");
 
 /// The longest wait that a provider is granted.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);

@@ -8,7 +8,7 @@ use tower::retry::budget::Budget as _;
 use tower::util::rng::{HasherRng, Rng as _};
 
 use super::facts::{Cover, Facts, Shown};
-use super::{Decision, KeyedRetry, Pushback, Reason, record};
+use super::{Decision, KeyedRetry, Pushback, Reason, log, record};
 use crate::profile::{Retention, Target};
 
 impl KeyedRetry {
@@ -28,7 +28,7 @@ impl KeyedRetry {
         (!covered && !may_refresh).then_some(Reason::Unkeyed)
     }
 
-    /// Whether there is to be another attempt.
+    /// Whether another attempt may follow.
     fn choose(&self, facts: &Facts) -> Result<Reason, Reason> {
         let again = match (facts.shown, facts.cover) {
             (Shown::Answered, _) => return Err(Reason::Answered),
@@ -103,7 +103,10 @@ impl KeyedRetry {
         Ok(wait)
     }
 
+    /// Whether there is to be another attempt after the one that has just ended.
     pub(super) fn decide(&mut self, facts: &Facts) -> Decision {
+        self.made += 1;
+        self.may_have_left = facts.tainted;
         let chosen = self.choose(facts).and_then(|reason| {
             let wait = self.wait(facts, reason)?;
             match &self.budget {
@@ -115,11 +118,13 @@ impl KeyedRetry {
             Ok((reason, wait)) => (reason, Some(wait)),
             Err(reason) => (reason, None),
         };
-        Decision {
+        let decision = Decision {
             attempt: self.made,
             reason,
             wait,
-        }
+        };
+        log(decision);
+        decision
     }
 
     /// What tower clones for the next call: it begins now, with a jitter of its own, whatever this

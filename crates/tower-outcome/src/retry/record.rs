@@ -13,12 +13,13 @@ use crate::call::{Call, Ending};
 use crate::profile::Retention;
 use crate::retry::ReplayBody;
 
-/// What is known after an attempt; `None` for a request without a record.
-pub(super) fn facts<B, T, E>(
-    request: &Request<B>,
-    result: &Result<Response<T>, E>,
-) -> Option<Facts> {
-    let call = request.extensions().get::<Call>()?;
+/// The record of a request, if a layer above keeps one.
+pub(super) fn of<B>(request: &Request<B>) -> Option<&Call> {
+    request.extensions().get()
+}
+
+/// What is known after an attempt.
+pub(super) fn facts<T, E>(call: &Call, result: &Result<Response<T>, E>) -> Facts {
     let status = result.as_ref().ok().map(Response::status);
     let shown = match call.last_ending() {
         _ if call.ended().is_some() => Shown::Ended,
@@ -32,7 +33,7 @@ pub(super) fn facts<B, T, E>(
     };
     let facts = Facts::new(call.profile(), result, shown, cover);
     let now = Instant::now();
-    Some(Facts {
+    Facts {
         tainted: call.is_tainted() || !matches!(shown, Shown::Unauthorized | Shown::Unsent),
         pushback: call
             .last_ending()
@@ -42,14 +43,14 @@ pub(super) fn facts<B, T, E>(
         time_left: call
             .deadline()
             .map(|deadline| deadline.saturating_duration_since(now)),
-        gate: Some(call.gate().clone()),
+        gate: Some(call.gate()),
         ..facts
-    })
+    }
 }
 
 /// Whether the request has a record, and if so whether a key makes it safe to repeat.
 pub(super) fn is_keyed<B>(request: &Request<B>) -> Option<bool> {
-    request.extensions().get::<Call>().map(Call::is_keyed)
+    of(request).map(Call::is_keyed)
 }
 
 /// Whether a layer above says that the request reads, where its method does not.
@@ -57,10 +58,9 @@ pub(super) fn is_read<B>(request: &Request<B>) -> bool {
     crate::call::is_marked(request)
 }
 
-/// Takes the decision down; `false` for a request without a record.
-pub(super) fn note<B>(request: &Request<B>, decision: Decision) -> bool {
-    let call = request.extensions().get::<Call>();
-    call.inspect(|call| call.decided(decision)).is_some()
+/// Takes the decision down.
+pub(super) fn note(call: &Call, decision: Decision) {
+    call.decided(decision);
 }
 
 impl ReplayBody for OutcomeBody {

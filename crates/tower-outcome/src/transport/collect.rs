@@ -14,7 +14,7 @@ use super::grpc;
 /// Future of a body's bytes. Dropping it drops the body.
 pub(super) struct Collect<B> {
     body: Option<B>,
-    read: BytesMut,
+    read: Read,
     cap: usize,
     /// Set where the answer may be a stream: until when it may turn out to be a single message.
     unary_until: Option<Pin<Box<Sleep>>>,
@@ -37,7 +37,7 @@ impl<B> Collect<B> {
     pub(super) fn new(body: B, cap: usize) -> Self {
         Self {
             body: Some(body),
-            read: BytesMut::new(),
+            read: Read::default(),
             cap,
             unary_until: None,
         }
@@ -55,8 +55,9 @@ impl<B> Collect<B> {
     }
 
     fn is_too_much(&self) -> bool {
-        let stream = self.unary_until.is_some() && grpc::is_more_than_one(&self.read);
-        self.read.len() > self.cap || stream
+        let read = self.read.as_slice();
+        let stream = self.unary_until.is_some() && grpc::is_more_than_one(read);
+        read.len() > self.cap || stream
     }
 }
 
@@ -81,12 +82,12 @@ impl<B: Body<Data = Bytes> + Unpin> Future for Collect<B> {
             };
             match frame.transpose() {
                 Ok(None) => {
-                    let bytes = this.read.split().freeze();
+                    let bytes = this.read.take();
                     return Poll::Ready(Collected::Whole { bytes, trailers });
                 }
                 Err(_) => return Poll::Ready(Collected::Lost),
                 Ok(Some(frame)) => match frame.into_data() {
-                    Ok(data) => this.read.extend_from_slice(&data),
+                    Ok(data) => this.read.push(data),
                     // Nothing follows them, and whoever waits for the end waits in vain.
                     Err(frame) => {
                         trailers = frame.into_trailers().ok();
@@ -95,7 +96,7 @@ impl<B: Body<Data = Bytes> + Unpin> Future for Collect<B> {
                 },
             }
         }
-        let start = this.read.split().freeze();
+        let start = this.read.take();
         Poll::Ready(match this.body.take() {
             Some(rest) => Collected::Rest { start, rest },
             None => Collected::Whole {
@@ -103,5 +104,38 @@ impl<B: Body<Data = Bytes> + Unpin> Future for Collect<B> {
                 trailers,
             },
         })
+    }
+}
+
+/// Frames one behind the other. Most answers come in one, which is taken over as it is.
+#[derive(Default)]
+struct Read {
+    first: Bytes,
+    all: BytesMut,
+}
+
+impl Read {
+    fn as_slice(&self) -> &[u8] {
+        if self.all.is_empty() {
+            &self.first
+        } else {
+            &self.all
+        }
+    }
+
+    fn push(&mut self, data: Bytes) {
+        if self.as_slice().is_empty() {
+            self.first = data;
+            return;
+        }
+        if self.all.is_empty() {
+            self.all.extend_from_slice(&self.first);
+        }
+        self.all.extend_from_slice(&data);
+    }
+
+    fn take(&mut self) -> Bytes {
+        let Self { first, all } = std::mem::take(self);
+        if all.is_empty() { first } else { all.freeze() }
     }
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use tower_outcome_core::gate::WaitSealed;
 use tower_outcome_core::{BoxError, Code};
 
 use super::collect::{Collect, Collected};
+use super::relay::Relay;
 use super::tail::Tail;
 use super::{Asked, Followed, Limits, evidence, grpc};
 use crate::call::{Attempt, Call, Ending};
@@ -70,7 +70,7 @@ impl<F, B> ResponseFuture<F, B> {
     pub(super) fn write(
         future: F,
         call: Call,
-        attempt: Arc<Attempt>,
+        attempt: Attempt,
         limits: Limits,
         asked: Asked,
     ) -> Self {
@@ -100,7 +100,7 @@ impl<F, B> fmt::Debug for ResponseFuture<F, B> {
 impl<F, B> Future for ResponseFuture<F, B>
 where
     F: Future<Output = Result<Response<B>, BoxError>>,
-    B: Body<Data = Bytes> + Unpin,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
 {
     type Output = Result<Response<ReplyBody<B>>, Error>;
 
@@ -127,8 +127,8 @@ where
                 Projected::Sending { future } => match future.poll(cx) {
                     Poll::Ready(Ok(answer)) => {
                         let (parts, body) = answer.into_parts();
-                        write.attempt.headed(write.judge(&parts, End::LOST).code);
                         if write.is_handed_on(&parts) {
+                            write.headed(&parts);
                             return Poll::Ready(Ok(write.handed_on(parts, None, body)));
                         }
                         Stage::Reading {
@@ -159,6 +159,9 @@ where
                     let body = match body.as_mut().poll(cx) {
                         Poll::Ready(collected) => collected,
                         Poll::Pending => {
+                            if let Some(parts) = parts {
+                                write.headed(parts);
+                            }
                             ready!(write.poll_given_up(timer.as_mut(), cx));
                             Collected::Lost
                         }
@@ -181,7 +184,7 @@ where
 /// What an attempt at a write knows beside its future.
 struct Write {
     call: Call,
-    attempt: Arc<Attempt>,
+    attempt: Attempt,
     limits: Limits,
     asked: Asked,
     /// Until the call has ended.
@@ -240,6 +243,11 @@ impl Write {
         }
     }
 
+    /// Notes what the head proves, while its body is still to come.
+    fn headed(&self, parts: &Parts) {
+        self.attempt.headed(|| self.judge(parts, End::LOST).code);
+    }
+
     fn judge(&self, parts: &Parts, end: End<'_>) -> Ending {
         if parts.extensions.get::<Followed>().is_some() {
             return Code::Redirected.into();
@@ -249,8 +257,10 @@ impl Write {
             headers: &parts.headers,
             body: end.body,
             body_lost: end.lost,
-            grpc: GrpcStatus::in_fields(&parts.headers)
-                .or_else(|| end.trailers.and_then(GrpcStatus::in_fields)),
+            grpc: GrpcStatus::in_fields(&parts.headers).or_else(|| {
+                let status = end.trailers.and_then(GrpcStatus::in_fields)?;
+                Some(status.behind_messages(end.body.is_some_and(|body| !body.is_empty())))
+            }),
         };
         let reading = classify::write(&self.call, &answer);
         // The head of a gRPC answer is no proof, whoever sent it: the status comes last.
@@ -287,9 +297,13 @@ impl Write {
         }
     }
 
-    fn handed_on<B>(&self, parts: Parts, start: Option<Bytes>, rest: B) -> Response<ReplyBody<B>> {
+    fn handed_on<B>(&self, parts: Parts, start: Option<Bytes>, rest: B) -> Response<ReplyBody<B>>
+    where
+        B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
+    {
         let tail = Tail::new(&self.call, &self.attempt, &parts);
-        Response::from_parts(parts, ReplyBody::wire(start, rest).with_tail(tail))
+        let relay = Relay::new(tail, self.limits, start, rest);
+        Response::from_parts(parts, ReplyBody::relayed(relay))
     }
 
     fn unanswered(&self, error: Option<BoxError>) -> Error {
@@ -319,9 +333,8 @@ impl Write {
     }
 
     fn report(&self, code: Code) {
-        let route = self.call.route();
-        let number = self.call.attempts();
-        tracing::debug!(route, number, %code, "attempt ended");
+        let call = &self.call;
+        tracing::debug!(route = call.route(), number = call.attempts(), %code, "attempt ended");
     }
 
     fn is_refused(&self, error: &(dyn std::error::Error + 'static)) -> bool {
@@ -332,10 +345,14 @@ impl Write {
                 || trusted && evidence::is_refused(error, self.attempt.is_polled()))
     }
 
-    fn answered<B>(&self, parts: Parts, body: Collected<B>) -> Response<ReplyBody<B>> {
+    fn answered<B>(&self, parts: Parts, body: Collected<B>) -> Response<ReplyBody<B>>
+    where
+        B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
+    {
         let (body, bytes, trailers) = match body {
             Collected::Lost => (ReplyBody::lost(), None, None),
             Collected::Rest { start, rest } if self.may_stream(&parts) => {
+                self.headed(&parts);
                 return self.handed_on(parts, Some(start), rest);
             }
             Collected::Rest { start, rest } => (ReplyBody::wire(Some(start), rest), None, None),

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName};
 
 /// Whether the fields are those of a gRPC message, in whatever encoding.
 pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
@@ -22,7 +22,7 @@ const GRPC: &str = "application/grpc";
 
 /// The `grpc-status`, if it is there. One that is no number is as good as none.
 pub(crate) fn status(fields: &HeaderMap) -> Option<u32> {
-    fields.get("grpc-status")?.to_str().ok()?.parse().ok()
+    fields.get(&STATUS)?.to_str().ok()?.parse().ok()
 }
 
 /// Whether `read` goes on behind its first message: five bytes of prefix tell its length.
@@ -36,3 +36,5 @@ pub(super) fn is_more_than_one(read: &[u8]) -> bool {
 /// For how long after its head the answer to a keyed call is taken for a single message. What takes
 /// longer is a stream, and is handed on.
 pub(super) const UNARY_GRACE: Duration = Duration::from_secs(1);
+
+static STATUS: HeaderName = HeaderName::from_static("grpc-status");

@@ -5,8 +5,11 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use futures_util::task::AtomicWaker;
 use http::{Request, Response, Version};
 use hyper::body::Incoming;
 use hyper::client::conn::{TrySendError, http1, http2};
@@ -19,7 +22,7 @@ use crate::OutcomeBody;
 /// An HTTP/1 connection, as a [`Transport`]. It cannot be cloned, so that only layers which do not
 /// clone may stand above: a deadline, a claim or a retry need tower's `Buffer` in between.
 #[derive(Debug)]
-pub struct Http1Connection(http1::SendRequest<OutcomeBody>);
+pub struct Http1Connection(Arc<Turn>);
 
 /// An HTTP/2 connection, as a [`Transport`].
 #[derive(Clone, Debug)]
@@ -28,8 +31,12 @@ pub struct Http2Connection(http2::SendRequest<OutcomeBody>);
 impl Wire<Http1Connection> {
     /// Over one HTTP/1 connection.
     #[must_use]
-    pub const fn http1(connection: http1::SendRequest<OutcomeBody>) -> Self {
-        Self::new(Http1Connection(connection))
+    pub fn http1(connection: http1::SendRequest<OutcomeBody>) -> Self {
+        Self::new(Http1Connection(Arc::new(Turn {
+            connection: Mutex::new(connection),
+            is_taken: AtomicBool::new(false),
+            freed: AtomicWaker::new(),
+        })))
     }
 }
 
@@ -49,7 +56,11 @@ impl Transport for Http1Connection {
     type Future = ConnectionFuture;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.0.poll_ready(cx).map_err(Into::into)
+        self.0.freed.register(cx.waker());
+        if self.0.is_taken.load(Ordering::Acquire) {
+            return Poll::Pending;
+        }
+        self.0.connection().poll_ready(cx).map_err(Into::into)
     }
 
     /// The connection is there: a path and a `Host` are enough.
@@ -62,7 +73,14 @@ impl Transport for Http1Connection {
 
     fn start(&mut self, request: Request<OutcomeBody>, arm: impl FnOnce()) -> ConnectionFuture {
         arm();
-        ConnectionFuture::new(self.0.try_send_request(request))
+        // Queued on the first poll, and not before the reactor had a chance to tell of a closed
+        // connection.
+        let taken = Taken::new(&self.0);
+        ConnectionFuture::new(async move {
+            let sent = taken.0.connection().try_send_request(request);
+            drop(taken);
+            sent.await
+        })
     }
 }
 
@@ -80,8 +98,7 @@ impl Transport for Http2Connection {
 
     fn start(&mut self, request: Request<OutcomeBody>, arm: impl FnOnce()) -> ConnectionFuture {
         arm();
-        // Queued on the first poll, and not before the reactor had a chance to tell of a closed
-        // connection.
+        // On the first poll here too.
         let mut connection = self.0.clone();
         ConnectionFuture::new(async move { connection.try_send_request(request).await })
     }
@@ -92,6 +109,39 @@ impl IntoTransport for http2::SendRequest<OutcomeBody> {
 
     fn into_transport(self) -> Http2Connection {
         Http2Connection(self)
+    }
+}
+
+/// A connection that takes one request after the other.
+#[derive(Debug)]
+struct Turn {
+    connection: Mutex<http1::SendRequest<OutcomeBody>>,
+    /// A request is about to be handed over.
+    is_taken: AtomicBool,
+    freed: AtomicWaker,
+}
+
+impl Turn {
+    fn connection(&self) -> MutexGuard<'_, http1::SendRequest<OutcomeBody>> {
+        let connection = self.connection.lock();
+        connection.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The turn of a request, until it is handed over or given up.
+struct Taken(Arc<Turn>);
+
+impl Taken {
+    fn new(turn: &Arc<Turn>) -> Self {
+        turn.is_taken.store(true, Ordering::Release);
+        Self(Arc::clone(turn))
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.0.is_taken.store(false, Ordering::Release);
+        self.0.freed.wake();
     }
 }
 

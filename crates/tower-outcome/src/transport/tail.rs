@@ -1,8 +1,6 @@
-//! The end of an answer that is read by the caller.
+//! The end of an answer that is handed on before it is there.
 
-use std::fmt;
-use std::sync::Arc;
-
+use bytes::Bytes;
 use http::response::Parts;
 use http::{HeaderMap, StatusCode};
 use tower_outcome_core::Code;
@@ -11,29 +9,41 @@ use crate::call::{Attempt, Call};
 use crate::classify::{self, Answer, GrpcStatus};
 
 /// Judges a gRPC answer once its trailers were read. Dropped before, the answer is lost.
-pub(crate) struct Tail {
+pub(super) struct Tail {
     call: Call,
-    attempt: Arc<Attempt>,
+    attempt: Attempt,
     status: StatusCode,
     headers: Box<HeaderMap>,
+    has_messages: bool,
     code: Code,
 }
 
 impl Tail {
     /// Keeps `call` open until the end of the answer's body.
-    pub(super) fn new(call: &Call, attempt: &Arc<Attempt>, head: &Parts) -> Self {
+    pub(super) fn new(call: &Call, attempt: &Attempt, head: &Parts) -> Self {
         call.begin_streaming();
         Self {
             call: call.clone(),
-            attempt: Arc::clone(attempt),
+            attempt: attempt.clone(),
             status: head.status,
             headers: Box::new(head.headers.clone()),
+            has_messages: false,
             code: Code::ResponseLost,
         }
     }
 
-    pub(crate) fn end(mut self, trailers: Option<&HeaderMap>) {
+    pub(super) const fn call(&self) -> &Call {
+        &self.call
+    }
+
+    /// Notes what came before the end.
+    pub(super) fn brought(&mut self, data: Option<&Bytes>) {
+        self.has_messages |= data.is_some_and(|data| !data.is_empty());
+    }
+
+    pub(super) fn end(mut self, trailers: Option<&HeaderMap>) {
         if let Some(grpc) = trailers.and_then(GrpcStatus::in_fields) {
+            let grpc = grpc.behind_messages(self.has_messages);
             let answer = Answer::new(self.status, &self.headers).with_grpc(grpc);
             self.code = classify::write(&self.call, &answer).code;
         }
@@ -48,11 +58,5 @@ impl Drop for Tail {
             self.attempt.answered(self.code.into());
         }
         self.call.end_streaming();
-    }
-}
-
-impl fmt::Debug for Tail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Tail").field(&self.call).finish()
     }
 }

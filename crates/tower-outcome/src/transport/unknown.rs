@@ -51,7 +51,7 @@ impl<S, B> Transport for UnknownService<S>
 where
     S: Service<Request<OutcomeBody>, Response = Response<B>>,
     S::Error: Into<BoxError>,
-    B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
 {
     type Body = B;
     type Future = UnknownFuture<S::Future>;

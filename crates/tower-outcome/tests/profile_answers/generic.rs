@@ -68,6 +68,15 @@ fn a_condition_that_was_declared_makes_412_a_proof() {
 }
 
 #[test]
+fn what_came_over_the_wrong_connection_or_too_early_may_be_sent_again() {
+    for status in [421, 425] {
+        let first = Came::new(status, "").first(&PLAIN);
+        assert_eq!(first.code, Code::Rejected, "{status}");
+        assert!(first.retryable_with_same_key, "{status}");
+    }
+}
+
+#[test]
 fn a_grpc_status_decides_whatever_the_head_says() {
     let none = HeaderMap::new();
     let read = |code: u32, history| {

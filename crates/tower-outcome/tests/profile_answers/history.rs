@@ -67,6 +67,26 @@ fn an_earlier_call_did_what_none_of_this_call_did() {
 }
 
 #[test]
+fn what_a_proxy_sent_twice_for_a_new_call_was_done_by_that_call() {
+    let api = Profile::idempotency_key().with_replay_marker("replayed");
+    let proxied = api.clone().with_replaying_proxy();
+    let replay = Came::new(201, "{}").with(&[("replayed", "true")]);
+    let derived = sent().with_key(KeyOrigin::Derived);
+    let new = derived.with_claim();
+    let code = |api: &Profile, sent: &Sent<'_>, history| replay.read(api, sent, history).code;
+    assert_eq!(code(&proxied, &new, History::Clean), Code::DoneReplayed);
+    // Nothing sends twice, an earlier call has sent, or nobody knows whether one has.
+    assert_eq!(code(&api, &new, History::Clean), Code::AlreadyDone);
+    assert_eq!(
+        code(&proxied, &new, History::LeftInEarlierCall),
+        Code::AlreadyDone
+    );
+    assert_eq!(code(&proxied, &derived, History::Clean), Code::AlreadyDone);
+    let chosen = new.with_key(KeyOrigin::Explicit);
+    assert_eq!(code(&proxied, &chosen, History::Clean), Code::AlreadyDone);
+}
+
+#[test]
 fn a_stored_refusal_settles_what_the_stored_attempt_left_open() {
     let api = profile("retention_s = 60\nreplay = [{ name = 'replayed', is = 'true' }]");
     let refused = Came::new(422, "{}").with(&[("replayed", "true")]);
