@@ -177,6 +177,19 @@ impl fmt::Debug for Executor {
             .field("deadline", &self.config.deadline)
             .field("lease", &self.config.lease)
             .field("patience", &self.config.patience)
+            .field("permits", &self.config.permits)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("open", &self.running.open())
+            .field("leading", &self.twins.len())
+            .field("waiting", &self.queue.len())
+            .field("in_doubt", &self.doubts.len())
             .finish_non_exhaustive()
     }
 }

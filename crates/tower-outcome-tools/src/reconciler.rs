@@ -1,18 +1,29 @@
 //! Finds out what became of calls that ended in doubt.
 //!
-//! A pass walks the unresolved entries of a ledger and looks each of their writes up at the
-//! provider, by the token that the request carried. Only what is found is proof. What is not found
-//! may still land, so that it stays in doubt and is looked up again; nothing ever `failed` because
-//! it was not found.
+//! A pass takes the entries of a ledger that are due and asks about each, in this order:
 //!
-//! A write that is found finishes its call only if it was promised to be the only one: see
+//! 1. **Look-up.** The provider is asked for the write by a token that the request carried. Only
+//!    what is found by it is proof; what is like it is a candidate, for people. What is not found may
+//!    still land, so that nothing ever `failed` because it was not found.
+//! 2. **Resend**, once nobody may still be sending: the request that the ledger keeps, under the same
+//!    key, to the same host, as the same account, and only while the provider is sure to know the key
+//!    and keeps what became of it. See [`Resender`].
+//! 3. **Cancel**, for providers that can cancel by key. See [`LookUp::cancel`].
+//! 4. A person: see [`Operator`](crate::Operator).
+//!
+//! A call's own late answer may come at any time and settles its entry; whoever comes second changes
+//! nothing. An error of a provider changes no entry either. A write that is found finishes its call
+//! only if it was promised to be the only one: see
 //! [`Tool::with_single_write`](crate::Tool::with_single_write). Other calls stay open for a person.
+//!
+//! Several replicas may run on one ledger: each entry is given to one of them at a time, and looked
+//! at again after a pause that doubles, from 30 seconds up to 6 hours. After 24 looks an entry is
+//! only reported.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
 //! use tower_outcome::MemoryLedger;
-//! use tower_outcome_core::BoxError;
 //! use tower_outcome_core::ledger::{Entry, WriteRecord};
 //! use tower_outcome_tools::reconciler::LookUpFuture;
 //! use tower_outcome_tools::{Found, LookUp, Reconciler};
@@ -30,110 +41,119 @@
 //!
 //! let ledger = Arc::new(MemoryLedger::default());
 //! let report = Reconciler::new(ledger, Refunds).pass().await?;
-//! assert_eq!((report.confirmed, report.open), (0, 0));
+//! assert!(report.confirmed.is_empty() && report.open.is_empty());
 //! # Ok(()) }
 //! ```
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use futures_util::stream;
-use serde_json::Value;
-use tower_outcome_core::BoxError;
-use tower_outcome_core::ledger::{Entry, Event, Ledger, LedgerError, WriteRecord};
+use futures_util::{StreamExt as _, stream};
+use tower_outcome_core::ledger::{Answer, Entry, Event, Ledger, LedgerError, Timestamp};
 
-/// Asks a provider what became of one write.
-pub trait LookUp: Send + Sync + 'static {
-    /// Looks for the write by `write.wire_key` or `write.reference`, and by nothing else: a refund
-    /// of the same amount is not this refund. At least one of the two is there.
-    ///
-    /// # Errors
-    ///
-    /// Whatever kept the provider from being asked. The write stays in doubt.
-    fn find<'a>(&'a self, entry: &'a Entry, write: &'a WriteRecord) -> LookUpFuture<'a>;
-}
+mod backoff;
+mod inquiry;
+mod look_up;
+mod report;
+mod resender;
 
-/// What [`LookUp::find`] returns.
-pub type LookUpFuture<'a> = Pin<Box<dyn Future<Output = Result<Found, BoxError>> + Send + 'a>>;
+use backoff::Backoff;
+use inquiry::Inquiry;
+pub use look_up::{CancelFuture, Cancelled, Found, LookUp, LookUpFuture};
+pub use report::{Candidates, Report};
+pub use resender::{RESEND_LIMIT, Resender};
 
-/// What a look-up found.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Found {
-    /// The write, by a token of ours: with what the tool would have returned.
-    Done(Value),
-    /// The provider could not tell.
-    Inconclusive,
-    /// Nothing, which proves nothing.
-    NotFound,
-}
-
-/// How many entries a pass confirmed, and how many stay open.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Report {
-    /// Proven done.
-    pub confirmed: usize,
-    /// Still in doubt.
-    pub open: usize,
-}
-
-/// Walks the unresolved entries of a ledger.
+/// Walks the entries of a ledger that are in doubt.
 ///
 /// See the [module docs](self).
 pub struct Reconciler {
     ledger: Arc<dyn Ledger>,
     look_up: Arc<dyn LookUp>,
+    resenders: Vec<Resender>,
+    backoff: Backoff,
     concurrency: usize,
+    give_up_after: u32,
     limit: usize,
+    clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
 impl Reconciler {
-    /// Looks up what is in doubt in `ledger`: up to 1000 entries a pass, 8 at once.
+    /// Asks `look_up` about what is in doubt in `ledger`: up to 1000 entries a pass, 8 at once.
     #[must_use]
     pub fn new(ledger: impl Ledger, look_up: impl LookUp) -> Self {
         Self {
             ledger: Arc::new(ledger),
             look_up: Arc::new(look_up),
+            resenders: Vec::new(),
+            backoff: Backoff::default(),
             concurrency: 8,
+            give_up_after: 24,
             limit: 1000,
+            clock: Box::new(Timestamp::now),
         }
     }
 
-    /// Looks up at most `n` entries at once.
+    /// Sends requests of one provider again. One for each provider; the first whose profile has the
+    /// name that an entry has is asked.
+    #[must_use]
+    pub fn with_resender(mut self, resender: Resender) -> Self {
+        self.resenders.push(resender);
+        self
+    }
+
+    /// Asks about at most `n` entries at once.
     #[must_use]
     pub fn with_concurrency(mut self, n: usize) -> Self {
         self.concurrency = n.max(1);
         self
     }
 
-    /// Looks at the oldest `n` entries in each pass. Entries that stay open keep their place, so
-    /// let it be more than stay open for long.
+    /// Takes at most `n` entries in each pass, those first that wait the longest.
     #[must_use]
     pub const fn with_limit(mut self, n: usize) -> Self {
         self.limit = n;
         self
     }
 
-    /// Looks every unresolved entry up once.
+    /// Pauses for `first` after the first look at an entry, twice as long after each further one, and
+    /// never longer than `longest`; less a jitter of up to a half. At least a minute where something
+    /// is sent again.
+    #[must_use]
+    pub fn with_backoff(mut self, first: Duration, longest: Duration) -> Self {
+        self.backoff = Backoff::new(first, longest);
+        self
+    }
+
+    /// Only reports an entry after this many looks.
+    #[must_use]
+    pub const fn with_give_up_after(mut self, looks: u32) -> Self {
+        self.give_up_after = looks;
+        self
+    }
+
+    /// Reads the time from `clock`, for tests. It has to agree with the ledger's.
+    #[must_use]
+    pub fn with_clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.clock = Box::new(clock);
+        self
+    }
+
+    /// Asks once about every entry that is due.
     ///
-    /// Dropping the future stops the pass; what was confirmed by then is.
+    /// Dropping the future stops the pass; what was taken down by then is. What it was sending again
+    /// goes on for a while, and is judged by a later pass.
     ///
     /// # Errors
     ///
     /// [`LedgerError`] where the ledger could not list its entries.
     pub async fn pass(&self) -> Result<Report, LedgerError> {
-        let entries = self.ledger.unresolved(self.limit).await?;
-        let confirmed = stream::iter(entries).map(|entry| self.confirm(entry));
-        let report = confirmed.buffer_unordered(self.concurrency).fold(
+        let due = self.ledger.due(self.limit).await?;
+        let asked = stream::iter(due).map(|entry| self.ask(entry));
+        let report = asked.buffer_unordered(self.concurrency).fold(
             Report::default(),
-            |mut report, confirmed| async move {
-                if confirmed {
-                    report.confirmed += 1;
-                } else {
-                    report.open += 1;
-                }
+            |mut report, of_one| async move {
+                report.add(of_one);
                 report
             },
         );
@@ -147,7 +167,7 @@ impl Reconciler {
         loop {
             pause = match self.pass().await {
                 Ok(report) => {
-                    tracing::debug!(report.confirmed, report.open, "looked up what was in doubt");
+                    report.log();
                     interval
                 }
                 Err(error) => {
@@ -159,38 +179,29 @@ impl Reconciler {
         }
     }
 
-    /// Whether the entry could be settled.
-    ///
-    /// A call of which one write is found may have had another one to make: only the promise that
-    /// there is no other makes the find proof of the whole.
-    async fn confirm(&self, entry: Entry) -> bool {
-        let [write] = entry.writes.as_slice() else {
-            return false;
+    async fn ask(&self, entry: Entry) -> Report {
+        let gives_up = entry.looks >= self.give_up_after;
+        let inquiry = Inquiry::new(self, &entry);
+        let again_after = if gives_up {
+            self.backoff.longest()
+        } else {
+            self.backoff
+                .after(entry.looks)
+                .max(inquiry.shortest_pause())
         };
-        let Some(data) = self.find(&entry, write).await.filter(|_| write.only) else {
-            return false;
-        };
-        let result = Some(data.to_string().into_bytes().into_boxed_slice());
-        match self.ledger.apply(&entry.key, Event::Find { result }).await {
-            Ok(_) => true,
+        match self
+            .ledger
+            .apply(&entry.key, Event::Look { again_after })
+            .await
+        {
+            Ok(Answer::Applied) if gives_up => Report::given_up(entry.key),
+            Ok(Answer::Applied) => inquiry.run().await,
+            // Another replica has it, or it has been settled in the meantime.
+            Ok(_) => Report::default(),
+            Err(error) if error.is_fenced() => Report::default(),
             Err(error) => {
-                tracing::warn!(%error, "the ledger did not take down what a look-up found");
-                false
-            }
-        }
-    }
-
-    async fn find(&self, entry: &Entry, write: &WriteRecord) -> Option<Value> {
-        let reference = write.reference.as_deref().unwrap_or_default();
-        if write.wire_key.is_empty() && reference.is_empty() {
-            return None;
-        }
-        match self.look_up.find(entry, write).await {
-            Ok(Found::Done(data)) => Some(data),
-            Ok(Found::Inconclusive | Found::NotFound) => None,
-            Err(error) => {
-                tracing::warn!(%error, write.route, "a write could not be looked up");
-                None
+                tracing::warn!(%error, "the ledger did not let an entry be looked at");
+                Report::open(entry.key)
             }
         }
     }
@@ -199,7 +210,10 @@ impl Reconciler {
 impl fmt::Debug for Reconciler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reconciler")
+            .field("resenders", &self.resenders)
+            .field("backoff", &self.backoff)
             .field("concurrency", &self.concurrency)
+            .field("give_up_after", &self.give_up_after)
             .field("limit", &self.limit)
             .finish_non_exhaustive()
     }

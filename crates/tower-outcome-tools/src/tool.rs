@@ -21,6 +21,9 @@
 //! let print = print.key("/document").ignore("/reason");
 //! # let _ = print;
 //! ```
+//!
+//! A handler takes and returns JSON. One with types of its own is a tower service, such as an async
+//! function in a `service_fn`: see [`Tool::write_service`].
 
 use std::fmt;
 use std::future::Future;
@@ -29,15 +32,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tower_outcome_core::{BoxError, IntentRules};
+use tower_outcome_core::{BoxError, Error, IntentRules};
 
 use crate::executor::permits::Permits;
-use crate::lanes::Lane;
+use crate::lanes::LaneSet;
 
+mod arguments;
 mod near_misses;
 mod redaction;
 #[cfg(feature = "schema")]
 mod schema;
+mod service;
 mod settings;
 
 pub use near_misses::NearMisses;
@@ -51,6 +56,7 @@ pub struct Tool {
     name: Box<str>,
     kind: Kind,
     handler: Arc<Handler>,
+    check: Option<Arc<Check>>,
     rules: IntentRules,
     single_write: bool,
     deadline: Option<Duration>,
@@ -71,7 +77,8 @@ pub(crate) enum Kind {
     Write,
 }
 
-type LaneFunction = dyn Fn(&str, &Value) -> Arc<[Lane]> + Send + Sync;
+type Check = dyn Fn(&Value) -> Result<(), Error> + Send + Sync;
+type LaneFunction = dyn Fn(&str, &Value) -> LaneSet + Send + Sync;
 type Handler = dyn Fn(Value) -> HandlerFuture + Send + Sync;
 type HandlerFuture = Pin<Box<dyn Future<Output = Result<Value, BoxError>> + Send>>;
 
@@ -135,6 +142,7 @@ impl Tool {
             name,
             kind,
             handler: Arc::new(move |arguments| Box::pin(handler(arguments))),
+            check: None,
             single_write: false,
             deadline: None,
             permits: None,

@@ -336,3 +336,31 @@ fn verbs_of_unknown_tools_are_read_off_their_names() {
     flags("I notarized the deed.", &actions, ClaimsSuccess);
     passes("I couldn't tell whether it was notarized.", &actions);
 }
+
+/// A07: things reported as done in turns in which no tool was called.
+#[test]
+fn what_no_call_did_is_a_claim_without_action() {
+    for reply in [
+        "I've drafted your reply to Dana.",
+        "I have archived those messages.",
+        "The record has been created successfully.",
+    ] {
+        flags(reply, &[], Reason::ClaimsWithoutAction);
+    }
+}
+
+/// A08: sentences that checkers by word lists get wrong, either way.
+#[test]
+fn claims_are_told_from_denials_that_hold_the_same_words() {
+    for reply in [
+        "Task complete!",
+        "No email was sent. The email has been sent.",
+        "The email went out and is in the inbox.",
+    ] {
+        flags(reply, &[email(Outcome::Failed)], Reason::ClaimsSuccess);
+        passes(reply, &[email(Outcome::Ok)]);
+    }
+    for reply in ["No email was sent.", "Nothing went out."] {
+        passes(reply, &[email(Outcome::Failed)]);
+    }
+}

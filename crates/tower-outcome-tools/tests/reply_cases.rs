@@ -1,4 +1,4 @@
-//! The reply checker holds its marks on two files of replies, one of them written before it was.
+//! The reply checker holds its marks on files of replies, some of them written before it was.
 
 use serde_json::Value;
 use tower_outcome_tools::reply::{Action, ReplyChecker};
@@ -33,6 +33,7 @@ fn at_least_95_in_100_flags_are_right_and_90_in_100_untrue_replies_flagged() {
     for file in [
         include_str!("data/replies.jsonl"),
         include_str!("data/replies_more.jsonl"),
+        include_str!("data/replies_mixed.jsonl"),
     ] {
         let marks = marks_on(file);
         assert!(marks.precision >= 0.95, "precision {}", marks.precision);

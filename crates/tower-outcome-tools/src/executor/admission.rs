@@ -2,7 +2,6 @@
 //! the same wish, a lane, a permit. Nothing is held here that the ledger knows of, so that all of it can be
 //! dropped at any time.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -13,14 +12,14 @@ use super::replay::{self, Stands, stands};
 use super::room::{self, Room};
 use super::twins::{Leader, Met};
 use super::{Run, narrow};
-use crate::lanes::Lane;
+use crate::lanes::LaneSet;
 use crate::tool::NearMisses;
 
 /// A call on its way to its claim.
 pub(super) struct Admission<'a> {
     run: &'a Run,
     key: EntryKey,
-    lanes: Arc<[Lane]>,
+    lanes: LaneSet,
     leader: Option<Leader>,
     give_up: Instant,
     pause: Duration,
@@ -34,7 +33,7 @@ pub(super) enum Admitted {
 }
 
 impl<'a> Admission<'a> {
-    pub(super) fn new(run: &'a Run, lanes: Arc<[Lane]>, deadline: Instant) -> Self {
+    pub(super) fn new(run: &'a Run, lanes: LaneSet, deadline: Instant) -> Self {
         Self {
             run,
             lanes,
@@ -164,6 +163,10 @@ impl<'a> Admission<'a> {
         let executor = &self.run.executor;
         let doubts = &executor.state.doubts;
         if meant == NearMisses::Lifted {
+            if doubts.are_many() {
+                // Nothing else would have those forgotten that were resolved elsewhere.
+                let _ = doubts.refresh(&*executor.config.ledger).await;
+            }
             return None;
         }
         if let Err(code) = doubts.refresh(&*executor.config.ledger).await {

@@ -11,7 +11,7 @@ use tower_outcome_core::{Code, Intent};
 
 use super::LONGEST_WAIT;
 use super::status::is_short_of;
-use crate::lanes::Lane;
+use crate::lanes::{Lane, LaneSet};
 use crate::tool::NearMisses;
 
 /// What the ledger said last. Kept small by every answer that says otherwise.
@@ -23,9 +23,9 @@ pub(super) struct Doubts {
 }
 
 struct Doubt {
-    tool: Box<str>,
+    tool: Arc<str>,
     /// What was wished; not known of a call that another process made.
-    wish: Option<(Intent, Arc<[Lane]>)>,
+    wish: Option<(Intent, LaneSet)>,
     /// Until when the ledger may not know it yet.
     unlisted_until: Instant,
 }
@@ -33,7 +33,7 @@ struct Doubt {
 impl Doubts {
     /// Takes down that a call of this process is in doubt, whose `lease` ends it in the ledger where
     /// its owner could not write.
-    pub(super) fn note(&self, intent: &Intent, lanes: Arc<[Lane]>, lease: Duration) {
+    pub(super) fn note(&self, intent: &Intent, lanes: LaneSet, lease: Duration) {
         let doubt = Doubt {
             tool: intent.tool().into(),
             wish: Some((intent.clone(), lanes)),
@@ -74,6 +74,15 @@ impl Doubts {
 
     pub(super) fn contains(&self, key: &EntryKey) -> bool {
         self.lock().contains_key(key)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Whether there are so many that those have to be found which are none any more.
+    pub(super) fn are_many(&self) -> bool {
+        self.len() > LISTED
     }
 
     /// The calls of `scope` in doubt whose shortened key is `short`.

@@ -12,7 +12,7 @@ use tower_outcome_core::{Conclusion, Gate};
 
 use super::State;
 use super::fold::{Part, open};
-use crate::lanes::{Lane, Lanes};
+use crate::lanes::{Lane, LaneSet, Lanes};
 
 /// What one run of a call's handler called, and what it holds.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ struct Inside {
     /// The executor that runs the handler.
     state: Arc<State>,
     lanes: Lanes,
-    held: Arc<[Lane]>,
+    held: LaneSet,
     calls: Mutex<Vec<Nested>>,
     /// Executors that run the same call inside it.
     stacked: Mutex<Vec<Arc<State>>>,
@@ -46,7 +46,7 @@ impl Nested {
 }
 
 impl Nest {
-    pub(super) fn new(state: Arc<State>, lanes: Lanes, held: Arc<[Lane]>) -> Self {
+    pub(super) fn new(state: Arc<State>, lanes: Lanes, held: LaneSet) -> Self {
         Self {
             inside: Arc::new(Inside {
                 state,
@@ -121,7 +121,7 @@ pub(super) fn has_permit(outer: Option<&Context>, state: &Arc<State>) -> bool {
 }
 
 /// The lanes that none of the calls around holds.
-pub(super) fn missing(outer: Option<&Context>, lanes: &Lanes, wanted: Arc<[Lane]>) -> Arc<[Lane]> {
+pub(super) fn missing(outer: Option<&Context>, lanes: &Lanes, wanted: LaneSet) -> LaneSet {
     let mut held = nests(outer).filter(|nest| nest.inside.lanes.is_same(lanes));
     if wanted.is_empty() || held.next().is_none() {
         return wanted;

@@ -40,6 +40,10 @@ impl Queue {
         Some(Place { queue: self, scope })
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.lock().all
+    }
+
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

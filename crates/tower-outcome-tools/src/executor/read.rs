@@ -2,12 +2,13 @@
 
 use futures_util::FutureExt as _;
 use std::panic::AssertUnwindSafe;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use tower_outcome::Context;
 use tower_outcome_core::{Code, Envelope, Gate};
 
 use super::Run;
 use super::fold::{Word, detail};
+use crate::deadline::Deadline;
 use crate::progress::Reporter;
 
 pub(super) async fn run(run: Run) -> Envelope {
@@ -15,6 +16,8 @@ pub(super) async fn run(run: Run) -> Envelope {
     let gate = Gate::new();
     gate.seal();
     let mut context = Context::new(&run.intent, 0, gate).reads_only();
+    let deadline = Instant::now() + run.deadline;
+    context = context.with_extension(Deadline::new(deadline));
     let over = Gate::new();
     if let Some(sink) = run.progress {
         context = context.with_extension(Reporter::new(sink, over.clone()));
@@ -22,7 +25,7 @@ pub(super) async fn run(run: Run) -> Envelope {
     let handler = context.scope(run.tool.handle(run.arguments));
     // Nothing of the handler is looked at after a panic.
     let handler = AssertUnwindSafe(handler).catch_unwind();
-    let ended = timeout(run.deadline, handler).await;
+    let ended = timeout_at(deadline, handler).await;
     over.seal();
     match ended {
         Ok(Ok(Ok(mut data))) => {

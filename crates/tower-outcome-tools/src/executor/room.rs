@@ -6,7 +6,7 @@ use tower_outcome_core::{Code, Envelope};
 
 use super::permits::{Permit, Permits};
 use super::{Run, narrow, nested};
-use crate::lanes::{Held, Lane};
+use crate::lanes::{Held, LaneSet};
 
 /// What a call holds while it runs.
 #[derive(Debug)]
@@ -26,17 +26,17 @@ impl Room {
 /// Takes what `run` needs: its lanes first, so that a lane which many wait for costs no permits.
 ///
 /// Nothing is held while it waits for its first lane, and a call that is refused holds nothing.
-pub(super) async fn take(run: &Run, lanes: &Arc<[Lane]>) -> Result<Room, Envelope> {
+pub(super) async fn take(run: &Run, lanes: &LaneSet) -> Result<Room, Envelope> {
     let config = &run.executor.config;
     let state = &run.executor.state;
     let outer = run.outer.as_ref();
-    let lanes = nested::missing(outer, &config.lanes, Arc::clone(lanes));
+    let lanes = nested::missing(outer, &config.lanes, lanes.clone());
     // The tool's first: a call that waits for its own tool keeps no other from running.
     let caps = [run.tool.permits(), config.permits.as_ref()];
     // What the calls around it hold covers it.
     let covered = nested::has_permit(outer, state);
     let caps: Vec<_> = caps.into_iter().flatten().filter(|_| !covered).collect();
-    if let Some(lanes) = config.lanes.try_lock_set(Arc::clone(&lanes))
+    if let Some(lanes) = config.lanes.try_lock_set(lanes.clone())
         && let Some(permits) = caps.iter().map(|cap| cap.try_acquire()).collect()
     {
         let lanes = Some(lanes);

@@ -95,6 +95,10 @@ impl Recorder for Row {
         self.ledger.needs_honoured_keys()
     }
 
+    fn keeps_requests(&self) -> bool {
+        self.ledger.encrypts() && self.redaction.is_empty()
+    }
+
     fn before_send(&self, mut write: WriteRecord) -> LedgerFuture<'_, ()> {
         write.only = self.single_write;
         write.label = self.redaction.text(write.label);

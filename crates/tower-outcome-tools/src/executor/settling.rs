@@ -18,7 +18,8 @@ use super::replay::seconds;
 use super::row::Row;
 use super::task::Cut;
 use super::{Run, State};
-use crate::lanes::Lane;
+use crate::deadline::Deadline;
+use crate::lanes::LaneSet;
 use crate::progress::Reporter;
 use crate::tool::{Kind, NothingSent, Redaction, Tool};
 
@@ -27,7 +28,7 @@ pub(super) struct Settling {
     tool: Arc<Tool>,
     intent: Intent,
     redaction: Redaction,
-    lanes: Arc<[Lane]>,
+    lanes: LaneSet,
     state: Arc<State>,
     context: Context,
     nest: Nest,
@@ -47,14 +48,16 @@ impl Settling {
         gate: &Gate,
         row: Arc<Row>,
         generation: u32,
-        lanes: Arc<[Lane]>,
+        lanes: LaneSet,
+        deadline: Instant,
     ) -> Self {
         let state = Arc::clone(&run.executor.state);
         let table = run.executor.config.lanes.clone();
-        let nest = Nest::new(Arc::clone(&state), table, Arc::clone(&lanes));
+        let nest = Nest::new(Arc::clone(&state), table, lanes.clone());
         let mut context = Context::new(&run.intent, generation, gate.clone())
             .with_recorder(Arc::clone(&row) as _)
-            .with_extension(nest.clone());
+            .with_extension(nest.clone())
+            .with_extension(Deadline::new(deadline));
         if let Some(outer) = &run.outer {
             context = context.with_outer(outer.clone());
         }
@@ -114,7 +117,7 @@ impl Settling {
         let seen = self.context.gate().look();
         let conclusion = self.row.settle(&folded, seen).await;
         if conclusion.outcome() == Outcome::Unknown {
-            let lanes = Arc::clone(&self.lanes);
+            let lanes = self.lanes.clone();
             let doubts = &self.state.doubts;
             doubts.note(&self.intent, lanes, self.row.lease);
         }
@@ -200,9 +203,7 @@ pub(super) fn opaque_record(tool: &str) -> WriteRecord {
     WriteRecord {
         label: "opaque".to_owned(),
         route: tool.to_owned(),
-        wire_key: String::new(),
-        reference: None,
-        only: false,
+        ..WriteRecord::default()
     }
 }
 

@@ -42,7 +42,7 @@ impl Executor {
         let _ = timeout_at(until, counts.wait_for(|counts| counts.open == 0)).await;
         let told = counts.wait_for(|counts| counts.untold == 0);
         let _ = timeout(2 * (GRACE + LEDGER_LIMIT), told).await;
-        running.counts.borrow().open
+        running.open()
     }
 }
 
@@ -55,6 +55,10 @@ impl Running {
         running.counts.send_modify(|counts| counts.untold += 1);
         // Looked at after it was counted: whoever drains waits for it.
         (!running.is_draining()).then_some((open, untold))
+    }
+
+    pub(super) fn open(&self) -> usize {
+        self.counts.borrow().open
     }
 
     pub(super) fn is_draining(&self) -> bool {

@@ -140,7 +140,7 @@ async fn arrive(mut run: Run, gate: Gate, mut teller: Teller) {
     let lanes = run.tool.lanes(run.intent.scope(), &run.arguments);
     let arguments = std::mem::take(&mut run.arguments);
     let deadline = Instant::now() + run.deadline;
-    let mut admission = Admission::new(&run, Arc::clone(&lanes), deadline);
+    let mut admission = Admission::new(&run, lanes.clone(), deadline);
     loop {
         let admitted = tokio::select! {
             biased;
@@ -161,7 +161,7 @@ async fn arrive(mut run: Run, gate: Gate, mut teller: Teller) {
             Claimed::Answered(envelope) => return teller.tell(envelope),
             Claimed::Granted(row, generation, room) => {
                 drop(admission);
-                let settling = Settling::new(&run, &gate, row, generation, lanes);
+                let settling = Settling::new(&run, &gate, row, generation, lanes, deadline);
                 return work(&run, settling, arguments, &gate, deadline, teller, room).await;
             }
             // Another process was faster.

@@ -59,6 +59,10 @@ impl Twins {
         self.lock().contains_key(key)
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<EntryKey, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }

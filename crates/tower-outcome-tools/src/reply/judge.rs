@@ -149,6 +149,10 @@ impl<'a> Judge<'a> {
         if said.weak && link.actions.iter().all(owned_up) {
             return None;
         }
+        if said.hedged && spoken.of(first, &[Kind::Unsure]) {
+            // "It is probably done, but that is not confirmed yet."
+            return None;
+        }
         if link.is_exact {
             return Some(first);
         }

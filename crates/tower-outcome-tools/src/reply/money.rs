@@ -14,8 +14,23 @@ pub(crate) fn amounts(tokens: &[Token]) -> Vec<u64> {
         .filter(|(_, token)| token.kind == Kind::Number);
     numbers
         .filter(|&(at, _)| is_currency(at.checked_sub(1)) || is_currency(Some(at + 1)))
-        .filter_map(|(_, token)| hundredths(&token.text))
+        .filter_map(|(at, _)| hundredths(&grouped(tokens, at)))
         .collect()
+}
+
+/// The number that ends at `at`, with the thousands that a space sets apart: "1 250,00".
+fn grouped(tokens: &[Token], at: usize) -> String {
+    let mut number = tokens[at].text.clone();
+    let mut group = number.split([',', '.']).next().map_or(0, str::len);
+    for before in tokens[..at].iter().rev() {
+        let leads = before.text.len() <= 3 && before.text.bytes().all(|b| b.is_ascii_digit());
+        if before.kind != Kind::Number || !leads || group != 3 {
+            break;
+        }
+        group = before.text.len();
+        number.insert_str(0, &before.text);
+    }
+    number
 }
 
 /// "1,234.50", "1.234,50", "1234.5" and "1'234.50" are all 123450.
@@ -57,6 +72,10 @@ mod tests {
         for text in ["1,234.50", "1.234,50", "1234.50", "1234.5", "1'234.50"] {
             assert_eq!(hundredths(text), Some(123_450), "{text}");
         }
+        assert_eq!(
+            amounts(&tokens("1 234 567,50 € et 12 €")),
+            [123_456_750, 1200]
+        );
         assert_eq!(hundredths("1,234"), Some(123_400));
         assert_eq!(hundredths("20"), Some(2000));
         assert_eq!(hundredths("1,234,567"), Some(123_456_700));

@@ -33,6 +33,8 @@ pub(crate) struct Statement {
     pub(crate) weak: bool,
     /// Done once more.
     pub(crate) again: bool,
+    /// "Probably", "I think": excuses nothing by itself.
+    pub(crate) hedged: bool,
     /// The statement stands in a "because".
     pub(crate) reason: bool,
     /// Speaks of this customer's matter and not of matters in general.

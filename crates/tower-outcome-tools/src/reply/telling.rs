@@ -239,7 +239,8 @@ impl Sentence<'_> {
             weak: [Role::Closing, Role::Fail, Role::Result, Role::Trouble]
                 .iter()
                 .any(|role| hit.is(*role)),
-            again: scope.again || hit.is(Role::Redone),
+            again: hit.is(Role::Redone) || scope.again && self.is_again(kind, hit, clause),
+            hedged: self.around(Role::Hedge, clause.start, clause.end).is_some(),
             reason: clause.opener == Opener::Because
                 || clause.start > 0 && self.tokens[clause.start - 1].text == "(",
             addressed: self.is_addressed(clause),
@@ -247,6 +248,15 @@ impl Sentence<'_> {
                 .around(Role::Pronoun, clause.start, clause.end)
                 .is_some(),
         }
+    }
+
+    /// "It failed, please file it again": it is not said to have failed again.
+    fn is_again(&self, kind: Kind, hit: &Hit, clause: &Clause) -> bool {
+        let mut again = self
+            .hits(clause.start, clause.end)
+            .filter(|other| other.is(Role::Again) || other.is(Role::Twice));
+        kind != Kind::Failed
+            || again.any(|again| again.start < hit.end || !self.is_parted(hit.end, again.start))
     }
 
     fn is_addressed(&self, clause: &Clause) -> bool {

@@ -31,9 +31,14 @@ impl Redaction {
         }
     }
 
+    /// Whether there is nothing to take out.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.secrets.is_empty()
+    }
+
     /// Takes the values out of what a tool returned.
     pub(crate) fn apply(&self, data: &mut Value) {
-        if self.secrets.is_empty() {
+        if self.is_empty() {
             return;
         }
         match data {

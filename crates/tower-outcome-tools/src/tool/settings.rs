@@ -9,7 +9,7 @@ use tower_outcome_core::{Error, IntentRules};
 
 use super::{Kind, NearMisses, Redaction, Tool};
 use crate::executor::permits::Permits;
-use crate::lanes::{Lane, set};
+use crate::lanes::{Lane, LaneSet};
 
 impl Tool {
     /// Derives keys by `rules`, which have to be for a tool of the same name.
@@ -83,7 +83,7 @@ impl Tool {
         I: IntoIterator<Item = Lane>,
     {
         self.lanes = Some(Arc::new(move |scope, arguments| {
-            set(lanes(scope, arguments))
+            lanes(scope, arguments).into_iter().collect()
         }));
         self
     }
@@ -132,9 +132,9 @@ impl Tool {
     }
 
     /// The lanes of one call, in the order in which they are taken.
-    pub(crate) fn lanes(&self, scope: &str, arguments: &Value) -> Arc<[Lane]> {
+    pub(crate) fn lanes(&self, scope: &str, arguments: &Value) -> LaneSet {
         let lanes = self.lanes.as_ref();
-        lanes.map_or_else(Arc::default, |lanes| lanes(scope, arguments))
+        lanes.map_or_else(LaneSet::default, |lanes| lanes(scope, arguments))
     }
 
     pub(crate) fn redaction(&self, arguments: &Value) -> Redaction {
@@ -142,20 +142,11 @@ impl Tool {
     }
 
     /// Refuses arguments that are not what the tool takes.
-    #[cfg_attr(
-        not(feature = "schema"),
-        expect(
-            clippy::unused_self,
-            clippy::unnecessary_wraps,
-            reason = "nothing to check by"
-        )
-    )]
     pub(crate) fn check(&self, arguments: &Value) -> Result<(), Error> {
         #[cfg(feature = "schema")]
         if let Some(schema) = &self.schema {
-            return schema.check(arguments);
+            schema.check(arguments)?;
         }
-        let _ = arguments;
-        Ok(())
+        self.check.as_ref().map_or(Ok(()), |check| check(arguments))
     }
 }

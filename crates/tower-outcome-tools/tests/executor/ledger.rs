@@ -128,19 +128,12 @@ impl<L: Ledger> Ledger for Forgetful<L> {
     fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
         match event {
             Event::Claim(_) | Event::Send { .. } => self.0.apply(key, event),
-            Event::Find { .. } | Event::Release { .. } | Event::Settle { .. } => {
-                Box::pin(async { Err(LedgerError::unavailable(BoxError::from("no disk"))) })
-            }
+            _ => Box::pin(async { Err(LedgerError::unavailable(BoxError::from("no disk"))) }),
         }
     }
 
-    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
-        self.0.read(key)
-    }
-
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        self.0.unresolved(limit)
-    }
+    tower_outcome_core::forward_ledger!(self => self.0;
+        read unresolved due page counts purge changed);
 }
 
 #[tokio::test]
@@ -193,6 +186,8 @@ impl<L: Ledger> Ledger for Unplugged<L> {
     fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
         self.answer(self.0.unresolved(limit))
     }
+
+    tower_outcome_core::forward_ledger!(self => self.0; due page counts purge changed);
 }
 
 #[tokio::test]
@@ -229,13 +224,8 @@ impl Ledger for Lossy {
         self.0.apply(key, event)
     }
 
-    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
-        self.0.read(key)
-    }
-
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        self.0.unresolved(limit)
-    }
+    tower_outcome_core::forward_ledger!(self => self.0;
+        read unresolved due page counts purge changed);
 
     fn may_lose_writes(&self) -> bool {
         true

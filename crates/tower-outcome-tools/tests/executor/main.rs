@@ -1,6 +1,10 @@
 //! The executor against real sockets: what a call ends in, and what the other side committed.
+//!
+//! `reports` holds what went wrong elsewhere, as far as an executor has a part in it; what is about
+//! replies, A07 and A08, stands in the tests of the reply checker.
 
 mod batches;
+mod composing;
 mod ending;
 mod folding;
 mod handlers;
@@ -11,13 +15,14 @@ mod near_misses;
 mod nesting;
 mod permits;
 mod progress;
+mod proxies;
 mod reconciling;
 mod redaction;
 mod reports;
 #[cfg(feature = "schema")]
 mod schema;
+mod services;
 mod shutdown;
 mod status;
-mod stress;
 mod support;
 mod twins;

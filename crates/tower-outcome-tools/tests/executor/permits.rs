@@ -74,8 +74,11 @@ async fn a_permit_comes_back_after_a_panic_and_a_deadline() {
 #[tokio::test(start_paused = true)]
 async fn a_scope_with_many_calls_delays_another_by_one() {
     let stage = Stage::new();
-    let executor = executor(&stage).with_concurrency(1);
-    let mut calls: Vec<_> = (0..20)
+    let executor = executor(&stage)
+        .with_concurrency(1)
+        .with_queue(1001, 1000)
+        .with_deadline(Duration::from_hours(1));
+    let mut calls: Vec<_> = (0..1000)
         .map(|n| start(&executor, numbered("acme", "print", n)))
         .collect();
     assert_eq!(stage.next().await, 0);
@@ -83,7 +86,7 @@ async fn a_scope_with_many_calls_delays_another_by_one() {
     calls.push(start(&executor, numbered("zenith", "print", 100)));
     assert!(stage.is_quiet().await);
     let mut order = Vec::new();
-    for _ in 0..20 {
+    for _ in 0..1000 {
         stage.let_go(1);
         order.push(stage.next().await);
     }

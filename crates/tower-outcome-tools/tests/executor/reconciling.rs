@@ -59,13 +59,7 @@ async fn a_write_is_confirmed_by_its_key() {
         Code::ResponseLost,
     );
     let report = pass(&bench, By::Key).await;
-    assert_eq!(
-        report,
-        Report {
-            confirmed: 1,
-            open: 0
-        }
-    );
+    assert_eq!((report.confirmed.len(), report.open.len()), (1, 0));
     let again = bench.run(bench.refund().with_single_write()).await;
     is(&again, Outcome::AlreadyDone, Code::AlreadyDone);
     assert_eq!(again.data()["id"], "re_1");
@@ -85,13 +79,7 @@ async fn a_write_is_confirmed_by_its_reference() {
     let tool = tool.with_single_write();
     is(&bench.run(tool).await, Outcome::Unknown, Code::ResponseLost);
     let report = pass(&bench, By::Reference).await;
-    assert_eq!(
-        report,
-        Report {
-            confirmed: 1,
-            open: 0
-        }
-    );
+    assert_eq!((report.confirmed.len(), report.open.len()), (1, 0));
     assert_eq!(bench.state("refund").await, State::Done);
 }
 
@@ -104,13 +92,7 @@ async fn what_is_not_found_stays_in_doubt() {
         Code::ServerError,
     );
     let report = pass(&bench, By::Key).await;
-    assert_eq!(
-        report,
-        Report {
-            confirmed: 0,
-            open: 1
-        }
-    );
+    assert_eq!((report.confirmed.len(), report.open.len()), (0, 1));
     is(
         &bench.run(bench.refund().with_single_write()).await,
         Outcome::Unknown,
@@ -123,13 +105,7 @@ async fn a_look_up_that_fails_leaves_the_doubt() {
     let bench = Bench::scripted([LOST]).await;
     bench.run(bench.refund().with_single_write()).await;
     let report = pass(&bench, By::Reference).await; // the writes carry none
-    assert_eq!(
-        report,
-        Report {
-            confirmed: 0,
-            open: 1
-        }
-    );
+    assert_eq!((report.confirmed.len(), report.open.len()), (0, 1));
 }
 
 #[tokio::test]
@@ -141,13 +117,9 @@ async fn a_call_of_several_writes_is_not_finished_by_finding_them() {
         a.and(b).map_err(Into::into)
     });
     assert_eq!(bench.run(tool).await.outcome(), Outcome::Unknown);
-    assert_eq!(
-        pass(&bench, By::Key).await,
-        Report {
-            confirmed: 0,
-            open: 1
-        }
-    );
+    let report = pass(&bench, By::Key).await;
+    assert_eq!((report.confirmed.len(), report.open.len()), (0, 1));
+    assert_eq!(report.candidates[0].found.len(), 2, "for people");
     assert_eq!(bench.state("pair").await, State::Unknown);
 }
 
@@ -163,11 +135,6 @@ async fn an_opaque_tool_has_no_token_to_be_found_by() {
     let tool = Tool::opaque_write("print", |_| async { Err("broken pipe".into()) });
     is(&bench.run(tool).await, Outcome::Unknown, Code::ResponseLost);
     let reconciler = Reconciler::new(std::sync::Arc::clone(&bench.ledger), Believer);
-    assert_eq!(
-        reconciler.pass().await.unwrap(),
-        Report {
-            confirmed: 0,
-            open: 1
-        }
-    );
+    let report = reconciler.pass().await.unwrap();
+    assert_eq!((report.confirmed.len(), report.open.len()), (0, 1));
 }

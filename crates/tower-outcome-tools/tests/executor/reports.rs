@@ -94,13 +94,8 @@ impl Ledger for Forgetful {
         }
     }
 
-    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
-        self.0.read(key)
-    }
-
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        self.0.unresolved(limit)
-    }
+    tower_outcome_core::forward_ledger!(self => self.0;
+        read unresolved due page counts purge changed);
 }
 
 /// A10: bookkeeping that fails afterwards does not make a success a failure.
@@ -223,6 +218,35 @@ async fn a_batch_that_is_cancelled_ends_what_has_not_left_and_nothing_else() {
     assert_eq!(bench.billing.received().len(), 1);
 }
 
+/// A16: a session that has expired is opened anew, and what was refused for it is sent once more.
+#[tokio::test]
+async fn what_an_expired_session_refused_is_sent_once_more_and_what_was_lost_is_not() {
+    let expired = || Step::AnswerWith(Reply::new(404).with_body(r#"{"error":"no session"}"#));
+    for (step, outcome, code, requests) in [
+        (expired(), Outcome::Ok, Code::Done, 2),
+        (
+            Step::CommitThenClose,
+            Outcome::Unknown,
+            Code::ResponseLost,
+            1,
+        ),
+    ] {
+        let bench = Bench::scripted([step]).await;
+        let tool = bench.tool("call", |writer, arguments| async move {
+            match writer.write("/tools/call", &arguments).await {
+                // By the word, and not by what the text says.
+                Err(refused) if refused.outcome() == Outcome::Failed => {
+                    Ok(writer.write("/tools/call", &arguments).await?)
+                }
+                told => Ok(told?),
+            }
+        });
+        is(&bench.run(tool).await, outcome, code);
+        assert_eq!(bench.billing.received().len(), requests);
+        assert_eq!(bench.billing.commits(), 1);
+    }
+}
+
 /// A19: nothing that a tool says of itself makes it be tried again.
 #[tokio::test]
 async fn a_lost_answer_of_a_service_without_keys_is_not_tried_again() {
@@ -291,11 +315,12 @@ async fn what_is_not_found_at_first_stays_in_doubt_until_it_is() {
     let looks = AtomicI64::new(0);
     let reconciler = Reconciler::new(Arc::clone(&bench.ledger), Lagging { looks });
     for _ in 0..2 {
-        assert_eq!(reconciler.pass().await.unwrap().open, 1);
+        assert_eq!(reconciler.pass().await.unwrap().open.len(), 1);
+        bench.advance(Duration::from_mins(1));
         let told = executor.run(call("refund")).await;
         is(&told, Outcome::Unknown, Code::StillConfirming);
     }
-    assert_eq!(reconciler.pass().await.unwrap().confirmed, 1);
+    assert_eq!(reconciler.pass().await.unwrap().confirmed.len(), 1);
     let told = executor.run(call("refund")).await;
     is(&told, Outcome::AlreadyDone, Code::AlreadyDone);
     assert_eq!(bench.billing.commits(), 1);

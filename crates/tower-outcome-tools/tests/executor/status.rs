@@ -119,7 +119,8 @@ async fn a_call_that_waits_for_its_turn_is_on_its_way() {
 }
 
 /// Never answers.
-struct Silent;
+#[derive(Default)]
+struct Silent(tower_outcome::MemoryLedger);
 
 impl Ledger for Silent {
     fn apply<'a>(&'a self, _: &'a EntryKey, _: Event) -> LedgerFuture<'a, Answer> {
@@ -133,13 +134,15 @@ impl Ledger for Silent {
     fn unresolved(&self, _: usize) -> LedgerFuture<'_, Vec<Entry>> {
         Box::pin(std::future::pending())
     }
+
+    tower_outcome_core::forward_ledger!(self => self.0; due page counts purge changed);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_never_answers_ends_the_question_at_its_deadline() {
     let stage = Stage::new();
     let limit = Duration::from_secs(2);
-    let executor = Executor::new(Arc::new(Silent))
+    let executor = Executor::new(Arc::new(Silent::default()))
         .with_tool(stage.tool("print"))
         .with_tool(Tool::outcome_status())
         .with_status_deadline(limit);

@@ -27,6 +27,7 @@ pub(crate) enum Role {
     FirstAttempt,
     Future,
     Generic,
+    Hedge,
     If,
     Indefinite,
     Ing,
@@ -100,6 +101,7 @@ impl Role {
                 | Self::Did
                 | Self::Ending
                 | Self::Generic
+                | Self::Hedge
                 | Self::Indefinite
                 | Self::Me
                 | Self::No
@@ -162,6 +164,7 @@ const ROLES: &[(&str, Role)] = &[
     ("first attempt", Role::FirstAttempt),
     ("future", Role::Future),
     ("generic", Role::Generic),
+    ("hedge", Role::Hedge),
     ("if", Role::If),
     ("indefinite", Role::Indefinite),
     ("ing", Role::Ing),
