@@ -1,0 +1,3 @@
+\set order random(1, 9223372036854775807)
+INSERT INTO bare.entries (scope, key, tool, state, epoch, generation, revision, maybe_sent, owner, lease_until, fingerprint, landing, writes, created_at, updated_at) VALUES ('acme', sha256(int8send(:order)), 'refund', 'claimed', 1, 0, 1, false, '\x00000000000000000000000000000000', 1764672000000, '{}', 'in_flight', '[]', 1764672000000, 1764672000000) ON CONFLICT DO NOTHING RETURNING epoch;
+UPDATE bare.entries SET state = 'done', code = 'done', result = '\x7b226964223a377d', revision = 2, updated_at = 1764672000001 WHERE scope = 'acme' AND key = sha256(int8send(:order)) AND epoch = 1 AND revision = 1;
