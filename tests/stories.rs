@@ -15,11 +15,10 @@ mod claims;
 mod leavers;
 #[path = "../examples/refund_agent/repeats.rs"]
 mod repeats;
+#[path = "../examples/refund_agent/report.rs"]
+#[expect(dead_code, reason = "the tests look at the table alone")]
+mod report;
 #[path = "../examples/refund_agent/story.rs"]
-#[expect(
-    dead_code,
-    reason = "the example names its stories, the tests are named after them"
-)]
 mod story;
 #[path = "../examples/refund_agent/today.rs"]
 mod today;
@@ -30,6 +29,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
+use report::Played;
 use story::{Ours, Story, World};
 use tower_outcome_sqlite::SqliteLedger;
 
@@ -60,6 +60,7 @@ macro_rules! stories {
             assert_eq!(ours.words(), $words, "{}", log(&ours));
             assert_eq!(ours.commits, $ours, "{}", log(&ours));
             assert_eq!(ours.faults, Vec::<String>::new(), "{}", log(&ours));
+            is_in_the_readme(Played { story, today, ours });
         }
     )+};
 }
@@ -95,6 +96,20 @@ stories! {
         answers 10 "a", 2 refunds today, 1 with the layers, ["unknown/response_lost"];
     a_refused_connection_is_failed:
         answers 10 "b", 0 refunds today, 0 with the layers, ["failed/connect_failed"];
+}
+
+#[test]
+fn the_readme_shows_the_tool_side_as_its_example_has_it() {
+    let readme = README.split("## Around tool calls").nth(1).unwrap();
+    let shown = readme.split("```").nth(1).unwrap();
+    let lines = shown.strip_prefix("rust,ignore\n").unwrap();
+    assert!(include_str!("../examples/tool_calls.rs").contains(lines));
+}
+
+fn is_in_the_readme(played: Played) {
+    let table = report::table(&[played]);
+    let row = table.lines().last().unwrap();
+    assert!(README.lines().any(|line| line == row), "{row}");
 }
 
 impl World {
@@ -140,3 +155,5 @@ fn find(stories: &[Story], number: u8, variant: &str) -> Story {
 fn log(ours: &Ours) -> String {
     format!("{}\n{}", ours.faults.join("\n"), ours.timeline.join("\n"))
 }
+
+const README: &str = include_str!("../README.md");

@@ -106,7 +106,7 @@ impl Agent {
         let report = Reconciler::new(Arc::clone(&self.world.ledger), look_up)
             .pass()
             .await?;
-        let confirmed = report.confirmed;
+        let confirmed = report.confirmed.len();
         story.note(format!(
             "the reconciler asks billing: {confirmed} confirmed"
         ));

@@ -21,9 +21,11 @@
 //!   saw; the column beside it counts the former alone.
 //! - `failed` is proved where nothing happened and it could be known, or nothing arrived. Who calls
 //!   every error `failed` is right there as well, without a proof.
-//! - Unknown is needless where the client could have known.
-//! - Some faults are races of the server's end against the next write; counts differ by a few from
-//!   run to run.
+//! - Unknown is needless where the client could have known. Of ours no more than seven may be.
+//! - What happens to an idle connection has happened when the next write is made, so that it is no
+//!   race. Where it lies unseen in the client's socket, one worker of the runtime is left to see it.
+//! - A server that allows no stream at all is not in the table: the stream is never opened, and no
+//!   client says so. Nor is one that ends a fresh connection's half before it has read.
 
 use std::process::ExitCode;
 

@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use tokio::runtime::Builder;
-use tower_outcome_matrix::{Cell, Client, Row, Truth, rows, run};
+use tower_outcome_matrix::{Cell, Client, Row, rows, run};
 
 use crate::stack::Stack;
 
@@ -29,30 +29,21 @@ pub(crate) struct Measured {
 /// Every row under every client of the stacks.
 ///
 /// The clients run side by side, for most of the time goes by in waits for answers that never come.
-/// Where it counts who is faster, each runs alone.
 pub(crate) fn all(stacks: &[Stack], runtimes: &[Flavour]) -> io::Result<Vec<Measured>> {
-    let (races, others): (Vec<Row>, Vec<Row>) = rows()
-        .into_iter()
-        .partition(|row| row.truth == Truth::Raced);
-    let clients: Vec<_> = stacks
+    let rows = &rows();
+    let clients = stacks
         .iter()
-        .flat_map(|stack| stack.clients.iter().map(move |client| (stack, client)))
-        .collect();
-    let mut measured = thread::scope(|scope| {
+        .flat_map(|stack| stack.clients.iter().map(move |client| (stack, client)));
+    thread::scope(|scope| {
         let running: Vec<_> = clients
-            .iter()
-            .map(|(stack, client)| scope.spawn(|| under(stack, client, runtimes, &others)))
+            .map(|(stack, client)| scope.spawn(|| under(stack, client, runtimes, rows)))
             .collect();
         let mut measured = Vec::new();
         for client in running {
             measured.extend(client.join().unwrap_or_else(|panic| resume_unwind(panic))?);
         }
-        io::Result::Ok(measured)
-    })?;
-    for (stack, client) in clients {
-        measured.extend(under(stack, client, runtimes, &races)?);
-    }
-    Ok(measured)
+        Ok(measured)
+    })
 }
 
 fn under(

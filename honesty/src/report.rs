@@ -149,6 +149,10 @@ fn fault_of(ours: Tally) -> Option<&'static str> {
             ours.double_commits > 0,
             "a write took effect more than once",
         ),
+        (
+            ours.needless_unknown > MOST_NEEDLESS,
+            "more was needlessly unknown than ever is; the report names what",
+        ),
     ];
     faults.iter().find(|(is, _)| *is).map(|(_, fault)| *fault)
 }
@@ -208,6 +212,9 @@ const CELLS_HEAD: &str = "
 
 const OURS: &str = "tower-outcome";
 
+/// How many needless unknowns of ours are let pass.
+const MOST_NEEDLESS: usize = 7;
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -242,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn one_false_word_or_second_commit_of_ours_fails_the_run() {
+    fn a_false_word_a_second_commit_or_too_many_needless_unknowns_of_ours_fail_the_run() {
         let sound = Tally {
             cells: 1,
             ..Tally::default()
@@ -261,11 +268,15 @@ mod tests {
                 double_commits: 1,
                 ..sound
             },
+            Tally {
+                needless_unknown: MOST_NEEDLESS + 1,
+                ..sound
+            },
         ];
         assert_eq!(fault_of(sound), None);
         assert!(unsound.iter().all(|tally| fault_of(*tally).is_some()));
         let unknowns = Tally {
-            needless_unknown: 1,
+            needless_unknown: MOST_NEEDLESS,
             honest_unknown: 1,
             ..sound
         };

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tower_outcome::{Code, MemoryLedger, Outcome};
 
 use crate::billing::Billing;
+use crate::ends::Ends as _;
 use crate::refunds::Refunds;
 use crate::{keyed_write, once, ours, write};
 
@@ -22,7 +23,7 @@ async fn silence_behind_the_request_is_unknown_and_the_late_answer_settles_it() 
         assert_eq!(billing.commits(), 1);
 
         drop(held);
-        let settled = watch.call().unwrap().settled().await;
+        let settled = watch.call().unwrap().settled().ends().await;
         assert_eq!(settled.code(), Code::Done);
     }
 }
@@ -41,7 +42,7 @@ async fn an_answer_whose_end_is_late_is_read_to_its_end_all_the_same() {
 
     tokio::time::advance(Duration::from_secs(5)).await;
     drop(feed);
-    let settled = watch.call().unwrap().settled().await;
+    let settled = watch.call().unwrap().settled().ends().await;
     assert_eq!(settled.code(), Code::Done);
 }
 
@@ -57,7 +58,7 @@ async fn a_late_answer_is_what_the_same_call_gets_next() {
     let (request, watch) = keyed_write();
     refunds.refund(request).await.unwrap_err();
     drop(held);
-    watch.call().unwrap().settled().await;
+    watch.call().unwrap().settled().ends().await;
 
     let (request, watch) = keyed_write();
     assert_eq!(refunds.refund(request).await.unwrap().get_ref(), "re_1");
@@ -78,7 +79,10 @@ async fn a_dropped_call_goes_on_and_is_settled() {
         () = billing.wait_commits(1) => {}
     }
     drop(held);
-    assert_eq!(watch.call().unwrap().settled().await.code(), Code::Done);
+    assert_eq!(
+        watch.call().unwrap().settled().ends().await.code(),
+        Code::Done
+    );
 }
 
 const DEADLINE: Duration = Duration::from_secs(2);

@@ -1,5 +1,8 @@
 //! What gRPC clients see over a stack, with real tonic at both ends.
 
+#[path = "../support/ends.rs"]
+mod ends;
+
 mod billing;
 mod deadlines;
 mod faults;

@@ -52,6 +52,12 @@ impl Refunds {
         self.grpc.server_streaming(request, path, Text).await
     }
 
+    /// The messages of a refund that has begun.
+    pub(crate) async fn follow(&mut self, request: Request<String>) -> Streaming<String> {
+        let answer = self.refund_and_follow(request).await;
+        answer.unwrap().into_inner()
+    }
+
     pub(crate) async fn refund_each<S>(
         &mut self,
         request: Request<S>,

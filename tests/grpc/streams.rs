@@ -9,6 +9,7 @@ use tonic::Status;
 use tower_outcome::{Code, KeyedRetry, MemoryLedger, Outcome, Profile, Stack, Verdict};
 
 use crate::billing::{Billing, Step};
+use crate::ends::Ends as _;
 use crate::refunds::Refunds;
 use crate::{intent, keyed_write, once, watched, write};
 
@@ -27,12 +28,12 @@ async fn a_stream_is_handed_on_at_its_head_and_judged_by_its_trailers() {
     let mut messages = answer.into_inner();
     for text in ["asked", "booked"] {
         feed.send(Ok(text.into())).unwrap();
-        assert_eq!(messages.message().await.unwrap().unwrap(), text);
+        assert_eq!(messages.message().ends().await.unwrap().unwrap(), text);
     }
     assert!(watch.verdict().is_none(), "the stream has not ended");
 
     drop(feed);
-    assert_eq!(messages.message().await.unwrap(), None);
+    assert_eq!(messages.message().ends().await.unwrap(), None);
     assert_eq!(watch.verdict().unwrap().code(), Code::Done);
 }
 
@@ -43,13 +44,9 @@ async fn a_stream_that_is_dropped_before_its_end_is_unknown() {
     let mut refunds = Refunds::new(&once(), channel);
 
     let (request, watch) = write();
-    let mut messages = refunds
-        .refund_and_follow(request)
-        .await
-        .unwrap()
-        .into_inner();
+    let mut messages = refunds.follow(request).await;
     feed.send(Ok("asked".into())).unwrap();
-    messages.message().await.unwrap();
+    messages.message().ends().await.unwrap();
     drop(messages);
     let verdict = watch.verdict().unwrap();
     assert_eq!(verdict.code(), Code::ResponseLost);
@@ -63,15 +60,11 @@ async fn a_stream_that_is_cut_is_unknown() {
     let mut refunds = Refunds::new(&once(), channel);
 
     let (request, watch) = write();
-    let mut messages = refunds
-        .refund_and_follow(request)
-        .await
-        .unwrap()
-        .into_inner();
+    let mut messages = refunds.follow(request).await;
     feed.send(Ok("asked".into())).unwrap();
-    messages.message().await.unwrap();
+    messages.message().ends().await.unwrap();
     billing.cut();
-    messages.message().await.unwrap_err();
+    messages.message().ends().await.unwrap_err();
     assert_eq!(watch.verdict().unwrap().code(), Code::ResponseLost);
 }
 
@@ -82,15 +75,11 @@ async fn a_stream_that_ends_in_a_status_has_its_word() {
     let mut refunds = Refunds::new(&once(), channel);
 
     let (request, watch) = write();
-    let mut messages = refunds
-        .refund_and_follow(request)
-        .await
-        .unwrap()
-        .into_inner();
+    let mut messages = refunds.follow(request).await;
     feed.send(Ok("asked".into())).unwrap();
-    messages.message().await.unwrap();
+    messages.message().ends().await.unwrap();
     feed.send(Err(Status::internal("a bug"))).unwrap();
-    messages.message().await.unwrap_err();
+    messages.message().ends().await.unwrap_err();
     assert_eq!(watch.verdict().unwrap().code(), Code::ServerError);
 }
 
@@ -105,19 +94,15 @@ async fn a_keyed_stream_is_handed_on_at_its_second_message() {
 
     let (request, watch) = keyed_write();
     let start = Instant::now();
-    let mut messages = refunds
-        .refund_and_follow(request)
-        .await
-        .unwrap()
-        .into_inner();
+    let mut messages = refunds.follow(request).await;
     assert_eq!(start.elapsed(), Duration::ZERO);
     for text in ["asked", "booked"] {
-        assert_eq!(messages.message().await.unwrap().unwrap(), text);
+        assert_eq!(messages.message().ends().await.unwrap().unwrap(), text);
     }
     feed.send(Ok("paid".into())).unwrap();
-    assert_eq!(messages.message().await.unwrap().unwrap(), "paid");
+    assert_eq!(messages.message().ends().await.unwrap().unwrap(), "paid");
     drop(feed);
-    assert_eq!(messages.message().await.unwrap(), None);
+    assert_eq!(messages.message().ends().await.unwrap(), None);
     assert_eq!(watch.verdict().unwrap().code(), Code::Done);
 }
 
@@ -130,15 +115,11 @@ async fn a_keyed_stream_without_a_second_message_is_handed_on_after_a_second() {
 
     let (request, watch) = keyed_write();
     let start = Instant::now();
-    let mut messages = refunds
-        .refund_and_follow(request)
-        .await
-        .unwrap()
-        .into_inner();
+    let mut messages = refunds.follow(request).await;
     assert_eq!(start.elapsed().as_secs(), 1);
-    assert_eq!(messages.message().await.unwrap().unwrap(), "asked");
+    assert_eq!(messages.message().ends().await.unwrap().unwrap(), "asked");
     drop(feed);
-    assert_eq!(messages.message().await.unwrap(), None);
+    assert_eq!(messages.message().ends().await.unwrap(), None);
     assert_eq!(watch.verdict().unwrap().code(), Code::Done);
 }
 
@@ -160,7 +141,7 @@ async fn the_answer_to_a_stream_of_requests_is_handed_on_at_its_head() {
     let mut messages = answer.unwrap().into_inner();
     assert_eq!(start.elapsed(), Duration::ZERO);
     drop(answers);
-    assert_eq!(messages.message().await.unwrap(), None);
+    assert_eq!(messages.message().ends().await.unwrap(), None);
     assert_eq!(watch.verdict().unwrap().code(), Code::Done);
 }
 
@@ -202,7 +183,7 @@ async fn a_stream_that_is_marked_as_a_replay_in_its_head_is_already_done() {
     let (request, watch) = keyed_write();
     let answer = refunds.refund_and_follow(request).await.unwrap();
     let mut messages = answer.into_inner();
-    while messages.message().await.unwrap().is_some() {}
+    while messages.message().ends().await.unwrap().is_some() {}
     assert_eq!(watch.verdict().unwrap().code(), Code::AlreadyDone);
 }
 
@@ -234,12 +215,8 @@ async fn a_keyed_stream_that_ended_well_is_done_in_the_ledger() {
     drop(feed);
 
     let (request, watch) = keyed_write();
-    let mut messages = refunds
-        .refund_and_follow(request)
-        .await
-        .unwrap()
-        .into_inner();
-    while messages.message().await.unwrap().is_some() {}
+    let mut messages = refunds.follow(request).await;
+    while messages.message().ends().await.unwrap().is_some() {}
     assert_eq!(watch.verdict().unwrap().code(), Code::Done);
 
     let (request, watch) = keyed_write();

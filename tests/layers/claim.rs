@@ -1,11 +1,15 @@
 //! A ledger is asked before a write leaves, and told what became of it.
 
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 use tokio_test::{assert_pending, task};
 use tower::{Service as _, ServiceBuilder, ServiceExt as _};
-use tower_outcome::{ClaimLayer, Code, MemoryLedger, OutcomeLayer, Profile};
-use tower_outcome_core::ledger::{Answer, Entry, EntryKey, Event, Ledger, LedgerFuture, State};
+use tower_outcome::deadline::GRACE;
+use tower_outcome::{ClaimLayer, Code, DeadlineLayer, MemoryLedger, OutcomeLayer, Profile};
+use tower_outcome_core::Level;
+use tower_outcome_core::ledger::{Answer, EntryKey, Event, Ledger, LedgerFuture, State};
 use tower_test::mock;
 
 use crate::support::{Mock, intended, intent, left, paid, queued, write};
@@ -117,6 +121,50 @@ async fn a_ledger_that_may_forget_claims_only_what_the_provider_stops_from_happe
     assert!(server.poll_request().is_ready());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_the_ledger_did_not_take_down_in_time_speaks_of_the_call_alone() {
+    for (releases, level) in [(true, Level::Intent), (false, Level::Call)] {
+        let ledger = Slow {
+            inner: MemoryLedger::default(),
+            releases,
+        };
+        let (service, mut server) = mock::pair();
+        let layers = ServiceBuilder::new()
+            .layer(OutcomeLayer::new())
+            .layer(DeadlineLayer::new(LIMIT))
+            .layer(ClaimLayer::new(ledger));
+        let Ok(verdict) = layers.service::<Mock>(service).oneshot(intended()).await;
+        assert_eq!(verdict.code(), Code::TimeoutBeforeSend);
+        assert_eq!(verdict.conclusion().level(), level);
+        assert!(matches!(server.poll_request(), Poll::Ready(None)));
+    }
+}
+
+/// Answers a claim once the call's time is over.
+struct Slow {
+    inner: MemoryLedger,
+    /// Whether it answers a release at all.
+    releases: bool,
+}
+
+impl Ledger for Slow {
+    fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
+        Box::pin(async move {
+            match event {
+                Event::Claim(_) => tokio::time::sleep(LIMIT + GRACE / 2).await,
+                Event::Release { .. } if !self.releases => std::future::pending().await,
+                _ => {}
+            }
+            self.inner.apply(key, event).await
+        })
+    }
+
+    tower_outcome_core::forward_ledger!(self => self.inner;
+        read unresolved due page counts purge changed);
+}
+
+const LIMIT: Duration = Duration::from_secs(2);
+
 struct Forgetful(MemoryLedger);
 
 impl Ledger for Forgetful {
@@ -124,13 +172,8 @@ impl Ledger for Forgetful {
         self.0.apply(key, event)
     }
 
-    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
-        self.0.read(key)
-    }
-
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        self.0.unresolved(limit)
-    }
+    tower_outcome_core::forward_ledger!(self => self.0;
+        read unresolved due page counts purge changed);
 
     fn may_lose_writes(&self) -> bool {
         true

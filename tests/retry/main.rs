@@ -12,6 +12,7 @@ mod properties;
 mod reads;
 mod reasons;
 mod streams;
+mod tables;
 
 #[path = "../support/clients.rs"]
 mod clients;

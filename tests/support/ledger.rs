@@ -51,13 +51,8 @@ impl Ledger for Watched {
         })
     }
 
-    fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
-        self.ledger.read(key)
-    }
-
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
-        self.ledger.unresolved(limit)
-    }
+    tower_outcome_core::forward_ledger!(self => self.ledger;
+        read unresolved due page counts purge changed);
 }
 
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -92,3 +92,18 @@ async fn a_server_that_speaks_first_is_never_believed_to_have_done_it() {
         assert_eq!(billing.commits(), 0, "{client}");
     }
 }
+
+/// On a fresh connection, before or after the request has left: the server may read it all the same.
+#[tokio::test]
+async fn a_server_that_closes_its_half_at_once_and_commits_is_never_called_failed() {
+    for (client, stack) in over_each(&once().with_deadline(DEADLINE)) {
+        let billing = Billing::start_without_keys().await.unwrap();
+        billing.script([Step::HalfCloseThenCommit]);
+        let verdict = stack.send(write(&billing.url())).await;
+        if verdict.outcome() == Outcome::Failed {
+            assert!(billing.received().is_empty(), "{client}");
+        } else {
+            assert_eq!(verdict.outcome(), Outcome::Unknown, "{client}");
+        }
+    }
+}

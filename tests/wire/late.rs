@@ -8,6 +8,7 @@ use tower_outcome_core::ledger::State;
 use tower_outcome_testkit::{Billing, Step, What};
 
 use crate::clients::{over_each, write};
+use crate::ends::Ends as _;
 use crate::ledger::Watched;
 use crate::{DEADLINE, once};
 
@@ -65,6 +66,7 @@ async fn the_hard_limit_closes_the_connection_and_settles_nothing() {
         assert_eq!(verdict.code(), Code::TimeoutAfterSend, "{client}");
         billing
             .wait_for(|event| event.what == What::ClientClosed)
+            .ends()
             .await;
 
         let again = stack

@@ -13,6 +13,8 @@ mod tls;
 
 #[path = "../support/clients.rs"]
 mod clients;
+#[path = "../support/ends.rs"]
+mod ends;
 #[path = "../support/ledger.rs"]
 mod ledger;
 

@@ -5,7 +5,7 @@ use tower_outcome::{Code, OutcomeBody, Profile, Stack};
 use tower_outcome_testkit::{Billing, ErrorCode, Frames, LastStream, Step};
 
 use crate::clients::{over_each_http2, write};
-use crate::once;
+use crate::{DEADLINE, once};
 
 fn refusals() -> [Frames; 2] {
     let calm = ErrorCode::NO_ERROR;
@@ -58,3 +58,22 @@ async fn where_refusals_are_doubted_they_prove_nothing() {
         assert_eq!(codes, [Code::ResponseLost; 4]);
     }
 }
+
+/// The request is in hyper's hands by then, and whether its stream was opened nobody tells.
+#[tokio::test]
+async fn a_write_that_waits_for_a_stream_which_is_never_allowed_is_unknown() {
+    for (client, stack) in over_each_http2(&once().with_deadline(DEADLINE)) {
+        let billing = Billing::start_without_keys().await.unwrap();
+        let answer = Frames::on_commit().bytes(NO_STREAM).answer();
+        billing.script([Step::Frames(answer)]);
+        let first = stack.send(write(&billing.url())).await;
+        assert_eq!(first.code(), Code::Done, "{client}");
+
+        let second = stack.send(write(&billing.url())).await;
+        assert_eq!(second.code(), Code::TimeoutAfterSend, "{client}");
+        assert_eq!(billing.received().len(), 1, "{client}");
+    }
+}
+
+/// SETTINGS with a `SETTINGS_MAX_CONCURRENT_STREAMS` of zero (RFC 9113 section 6.5.2).
+const NO_STREAM: [u8; 15] = *b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\0";

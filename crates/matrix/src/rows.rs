@@ -20,12 +20,12 @@ pub fn rows() -> Vec<Row> {
         any(
             "FIN lies unseen in the idle connection",
             Staging::IdleEnd(End::Close),
-            Truth::Raced,
+            Truth::Noticed,
         ),
         any(
             "RST lies unseen in the idle connection",
             Staging::IdleEnd(End::Reset),
-            Truth::Raced,
+            Truth::Noticed,
         ),
     ];
     rows.extend(Scenario::all().into_iter().filter_map(scripted));
@@ -86,11 +86,9 @@ fn truth(scenario: &str) -> Option<Truth> {
         "accepts, then closes"
         | "accepts, then resets"
         | "answers 503 before it has read, then closes" => Truth::Unknowable,
-        "half-closes, then reads"
-        | "half-closes, then commits"
-        | "closes the idle connection"
+        "closes the idle connection"
         | "resets the idle connection"
-        | "answers 408 on the idle connection" => Truth::Raced,
+        | "answers 408 on the idle connection" => Truth::Noticed,
         _ => Truth::Open,
     })
 }

@@ -1,5 +1,6 @@
 //! How a fault is staged.
 
+use std::cell::Cell;
 use std::io;
 use std::sync::mpsc;
 use std::thread;
@@ -12,6 +13,7 @@ use tower_outcome_testkit::{
 };
 
 use crate::Write;
+use crate::workers::{Held, settle};
 
 /// How a fault is staged.
 #[derive(Clone, Debug)]
@@ -23,8 +25,6 @@ pub enum Staging {
     /// The server ends an idle connection so that the end lies in the client's socket when the next
     /// write is made, and no reactor has seen it yet.
     IdleEnd(End),
-    /// A server that allows no stream at all.
-    NoStream,
     /// A host name that does not resolve.
     Nowhere,
     /// A server that allows one stream, and ends the connection with this step while a second write
@@ -37,7 +37,7 @@ pub enum Staging {
 impl Staging {
     pub(crate) async fn run(&self, name: &'static str, write: &Write) -> io::Result<Observation> {
         match self {
-            Self::Scripted(scenario) => scenario.run(&async |url| write(url).await).await,
+            Self::Scripted(scenario) => scripted(scenario, write).await,
             Self::Hangs => {
                 let unreachable = Unreachable::start().await?;
                 let told = timeout(LIMIT, write(unreachable.url())).await.ok();
@@ -52,12 +52,6 @@ impl Staging {
                 let told = timeout(LIMIT, write(broken.url())).await.ok();
                 Ok(Observation::new(name, told, 0, 0))
             }
-            Self::NoStream => {
-                let billing = Billing::start_without_keys().await?;
-                billing.allow_streams(0);
-                let told = timeout(LIMIT, write(billing.url())).await.ok();
-                Ok(seen(name, told, &billing, 0))
-            }
             Self::OneStream(step) => {
                 let billing = Billing::start_without_keys().await?;
                 billing.allow_streams(1);
@@ -68,7 +62,7 @@ impl Staging {
                 let told = timeout(LIMIT, both).await.ok().map(|(_, second)| second);
                 Ok(seen(name, told, &billing, 2))
             }
-            Self::IdleEnd(end) => Ok(idle_end(name, *end, write).await),
+            Self::IdleEnd(end) => idle_end(name, *end, write).await,
         }
     }
 }
@@ -80,21 +74,44 @@ fn seen(name: &'static str, told: Option<Told>, billing: &Billing, before: usize
     Observation::new(name, told, commits, requests)
 }
 
-async fn idle_end(name: &'static str, end: End, write: &Write) -> Observation {
+/// What has happened to the connection that an earlier write left is known when the write is made.
+async fn scripted(scenario: &Scenario, write: &Write) -> io::Result<Observation> {
+    let writes = Cell::new(0);
+    let write = async |url| {
+        let before = writes.replace(writes.get() + 1);
+        if before > 0 {
+            // Where it fails there are no ports, which the server's will not be told of either.
+            let _ = settle().await;
+        }
+        write(url).await
+    };
+    scenario.run(&write).await
+}
+
+async fn idle_end(name: &'static str, end: End, write: &Write) -> io::Result<Observation> {
     let server = Elsewhere::start(end);
-    let first = write(server.url.clone()).await;
-    // A reset may overtake the answer.
-    let before = usize::from(first == Told::Done || end == End::Reset);
-    // This thread sleeps, and with it the reactor of a runtime of one thread.
-    let _ = server.closed.recv();
-    let told = timeout(LIMIT, write(server.url.clone())).await.ok();
-    let (commits, requests) = server.stop();
-    Observation::new(name, told, commits - before, requests - before)
+    write(server.url.clone()).await;
+    settle().await?;
+    let end_now = || {
+        let _ = server.release.send(());
+    };
+    let held = Held::until(end_now, server.closed).await;
+    let told = timeout(LIMIT, write(server.url)).await.ok();
+    drop(held);
+    let _ = server.stop.send(());
+    let (commits, requests) = server.counts.recv().unwrap_or_default();
+    Ok(Observation::new(
+        name,
+        told,
+        commits.saturating_sub(1),
+        requests.saturating_sub(1),
+    ))
 }
 
 /// A server on a thread of its own.
 struct Elsewhere {
     url: String,
+    release: oneshot::Sender<()>,
     closed: mpsc::Receiver<()>,
     stop: oneshot::Sender<()>,
     counts: mpsc::Receiver<(usize, usize)>,
@@ -105,6 +122,7 @@ impl Elsewhere {
         let (urls, url) = mpsc::channel();
         let (closing, closed) = mpsc::channel();
         let (counting, counts) = mpsc::channel();
+        let (release, released) = oneshot::channel();
         let (stop, stopped) = oneshot::channel();
         thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
@@ -112,8 +130,10 @@ impl Elsewhere {
                 .build();
             runtime?.block_on(async {
                 let billing = Billing::start_without_keys().await?;
-                billing.script([Step::AnswerThen(end)]);
+                billing.script([Step::AnswerThenReleased(end)]);
                 let _ = urls.send(billing.url());
+                let _ = released.await;
+                billing.release();
                 billing
                     .wait_for(|event| matches!(event.what, What::Closed | What::Reset))
                     .await;
@@ -125,15 +145,11 @@ impl Elsewhere {
         });
         Self {
             url: url.recv().unwrap_or_default(),
+            release,
             closed,
             stop,
             counts,
         }
-    }
-
-    fn stop(self) -> (usize, usize) {
-        let _ = self.stop.send(());
-        self.counts.recv().unwrap_or_default()
     }
 }
 

@@ -3,8 +3,10 @@
 use std::mem;
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use crate::books::Books;
-use crate::line::{Line, Stop};
+use crate::line::{self, Line, Stop};
 use crate::socket::Socket;
 use crate::step::{Extent, First, Plan, Step};
 use crate::{End, What, h1, h2};
@@ -17,6 +19,7 @@ pub(crate) async fn serve(socket: Socket, books: Arc<Books>) {
         books,
         number,
         client_left: false,
+        released: None,
     };
     let end = match step.map(Step::plan) {
         // Nothing is to be read, so that the protocol does not matter.
@@ -34,6 +37,8 @@ pub(crate) struct Connection {
     pub(crate) books: Arc<Books>,
     pub(crate) number: usize,
     client_left: bool,
+    /// What the end waits for.
+    pub(crate) released: Option<watch::Receiver<usize>>,
 }
 
 impl Connection {
@@ -65,6 +70,14 @@ impl Connection {
     }
 
     async fn end(mut self, end: End) {
+        if let Some(mut released) = self.released.take() {
+            let mut closing = self.books.closing();
+            tokio::select! {
+                // Cannot fail: the sender lives in the books.
+                _ = released.changed() => {}
+                () = line::closing(&mut closing) => {}
+            }
+        }
         match end {
             End::Close => {
                 self.note_closed();

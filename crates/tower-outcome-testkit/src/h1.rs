@@ -76,6 +76,9 @@ impl Connection {
         };
         let request = self.read_within(plan.read, early).await?;
         let releases = self.books.releases();
+        if plan.ends_on_release {
+            self.released = Some(self.books.releases());
+        }
         let result = match &request {
             Some(request) if plan.commit => Some(self.books.commit(&request.received)),
             _ => None,

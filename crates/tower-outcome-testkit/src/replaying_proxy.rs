@@ -5,11 +5,13 @@ use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::Reply;
 use crate::h1::raw::{RawRequest, is_whole};
@@ -19,7 +21,8 @@ use crate::socket::Socket;
 
 /// How a proxy hands one write on.
 ///
-/// An answer is lost if the upstream ends its connection before all of it has come, or refuses it.
+/// An answer is lost if the upstream ends its connection before all of it has come, refuses it, or
+/// says nothing for 5 seconds.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Relay {
@@ -245,7 +248,10 @@ async fn send(upstream: SocketAddr, request: &[u8]) -> io::Result<TcpStream> {
 
 async fn receive(mut stream: TcpStream) -> Vec<u8> {
     let mut answer = Vec::new();
-    // What came before an error stays in `answer`.
-    let _ = stream.read_to_end(&mut answer).await;
+    // What came before an error or a silence stays in `answer`.
+    while let Ok(Ok(1..)) = timeout(PATIENCE, stream.read_buf(&mut answer)).await {}
     answer
 }
+
+/// For how long an upstream may say nothing, by tokio's clock.
+const PATIENCE: Duration = Duration::from_secs(5);

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::books::Books;
 use crate::door::Door;
-use crate::{Billing, Observation, Refusing, Step, Told};
+use crate::{Billing, End, Observation, Refusing, Step, Told, What};
 
 /// A fresh server that fails in one way, ignoring keys.
 ///
@@ -59,6 +59,7 @@ impl Scenario {
 
     /// Has another write made before the one that counts, so that this finds a connection that
     /// looks idle. The other write takes the first step of the script, and is not in the counts.
+    /// Where that step ends the connection, the client gets five seconds to let go of it.
     #[must_use]
     pub fn after_another_write(mut self) -> Self {
         self.warms_up = true;
@@ -135,6 +136,7 @@ impl Scenario {
             if self.warms_up {
                 // What it is told does not matter: it is there for the connection that it leaves.
                 let _ = timeout(LIMIT, write(billing.url())).await;
+                self.idle(&billing).await;
             }
             let before = Counts::of(&books);
             let told = timeout(LIMIT, write(billing.url())).await.ok();
@@ -143,6 +145,25 @@ impl Scenario {
         // A client that keeps a connection open in spite of FIN is counted as it stands.
         let _ = timeout(LIMIT, billing.drain()).await;
         Ok(self.observe(told, &books, &before))
+    }
+
+    /// Waits until the connection that the first write left has met what its step has in store for
+    /// it, and the client has let go of it, as far as that shows here. The write that counts would
+    /// race that.
+    async fn idle(&self, billing: &Billing) {
+        let end = self.script.first().and_then(|step| step.clone().idle_end());
+        let over = async |met: fn(&What) -> bool| {
+            let met = billing.wait_for(|event| met(&event.what));
+            // A client may keep what has ended.
+            let _ = timeout(NOTICE, met).await;
+        };
+        match end {
+            Some(End::Close) => {
+                over(|it| matches!(it, What::ClientClosed | What::ClientReset)).await;
+            }
+            Some(End::Reset) => over(|it| *it == What::Reset).await,
+            Some(End::Hold) | None => {}
+        }
     }
 
     fn with_server(mut self, server: Server) -> Self {
@@ -178,3 +199,6 @@ impl Counts {
 
 /// The time that a write has, and after it the connections.
 const LIMIT: Duration = Duration::from_secs(30);
+
+/// The time in which a client may notice that its idle connection has ended.
+const NOTICE: Duration = Duration::from_secs(5);

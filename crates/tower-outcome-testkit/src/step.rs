@@ -33,6 +33,9 @@ pub enum Step {
     /// Commits, answers 201 in full, and ends the connection, as a server does with a connection
     /// that the client takes for idle.
     AnswerThen(End),
+    /// Does as [`AnswerThen`](Self::AnswerThen), and ends the connection only once
+    /// [`Billing::release`](crate::Billing::release) is called.
+    AnswerThenReleased(End),
     /// Commits, answers 201 in full, sends these bytes behind it, and ends the connection. A 408
     /// there is what a server says to a connection that was idle for too long (RFC 9110 section
     /// 15.5.9), and what a client may take for the answer to its next request.
@@ -143,6 +146,8 @@ pub(crate) struct Plan {
     pub(crate) say: Say,
     /// `None` keeps the connection for further requests.
     pub(crate) end: Option<End>,
+    /// The end waits for a release.
+    pub(crate) ends_on_release: bool,
 }
 
 /// What happens before the request is read in full.
@@ -205,6 +210,17 @@ impl Step {
         matches!(self, Self::SpeakFirst { .. } | Self::StopAfter { .. })
     }
 
+    /// How the connection ends behind the whole answer.
+    pub(crate) fn idle_end(self) -> Option<End> {
+        let plan = self.plan();
+        let goes_away = |act: &Act| matches!(act, Act::GoAway(..));
+        match plan.say {
+            Say::Frames(acts) if acts.iter().any(goes_away) => Some(End::Close),
+            Say::Result | Say::ResultThen(_) => plan.end,
+            _ => None,
+        }
+    }
+
     pub(crate) fn plan(self) -> Plan {
         match self {
             Self::Answer => Plan::commit(Say::Result, None),
@@ -213,6 +229,10 @@ impl Step {
                 ..Plan::commit(Say::Result, None)
             },
             Self::AnswerThen(end) => Plan::commit(Say::Result, Some(end)),
+            Self::AnswerThenReleased(end) => Plan {
+                ends_on_release: true,
+                ..Plan::commit(Say::Result, Some(end))
+            },
             Self::AnswerThenSend { bytes, end } => Plan::commit(Say::ResultThen(bytes), Some(end)),
             Self::AnswerWith(reply) => Plan::ignore(Extent::All, Say::Reply(reply), None),
             Self::CommitThenAnswerWith(reply) => Plan::commit(Say::Reply(reply), None),
@@ -263,6 +283,7 @@ impl Plan {
             wait: None,
             say,
             end,
+            ends_on_release: false,
         }
     }
 
@@ -274,6 +295,7 @@ impl Plan {
             wait: None,
             say,
             end,
+            ends_on_release: false,
         }
     }
 }

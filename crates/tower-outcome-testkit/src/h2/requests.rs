@@ -175,8 +175,12 @@ impl Session<'_> {
             wait,
             say,
             end,
+            ends_on_release,
             ..
         } = plan;
+        if ends_on_release {
+            self.connection.released = Some(books.releases());
+        }
         let result = commit.then(|| books.commit(&stream.request));
         let answer = Answer { say, result, end };
         match wait {

@@ -27,8 +27,6 @@ fn connecting() -> Vec<Scenario> {
         one("accepts, then closes", stop(0, End::Close)),
         one("accepts, then resets", stop(0, End::Reset)),
         one("answers 503 before it has read, then closes", speak),
-        one("half-closes, then reads", Step::HalfCloseThenRead),
-        one("half-closes, then commits", Step::HalfCloseThenCommit),
     ]
 }
 
@@ -150,6 +148,8 @@ fn reused() -> Vec<Scenario> {
             "reads 10 bytes after reuse, then closes",
             stop(10, End::Close),
         ),
+        next("half-closes, then reads", Step::HalfCloseThenRead),
+        next("half-closes, then commits", Step::HalfCloseThenCommit),
         next("commits after reuse, then closes", Step::CommitThenClose),
         next("commits after reuse, then resets", Step::CommitThenReset),
     ]

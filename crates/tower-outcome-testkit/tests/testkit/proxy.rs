@@ -1,5 +1,7 @@
 //! A proxy that repeats requests and makes answers up.
 
+use std::time::Duration;
+
 use tower_outcome_testkit::{Billing, End, Relay, ReplayingProxy, Reply, Step, What};
 
 use crate::client::{CREATED, Client, Ending, get, until, write};
@@ -119,4 +121,18 @@ async fn a_read_takes_no_relay() {
     client.send(write("k")).await;
     assert_eq!(status(&client.answer().await), "429");
     assert_eq!(billing.received().len(), 2);
+}
+
+#[tokio::test]
+async fn an_upstream_that_falls_silent_has_lost_the_answer() {
+    let silence = [Step::ReadAllThenSilence];
+    let (billing, mut client) = in_front(silence, Relay::AgainIfLost).await;
+    client.send(write("k")).await;
+    billing.wait_for(|event| event.what == What::Holding).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(6)).await;
+    tokio::time::resume();
+    assert_eq!(status(&client.answer().await), "201");
+    assert_eq!(billing.received().len(), 2);
+    assert_eq!(billing.commits(), 1);
 }

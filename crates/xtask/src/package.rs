@@ -1,13 +1,15 @@
-//! `cargo xtask honesty`: what tower-outcome says under every fault, beside what people use.
+//! Commands that are packages of their own: what they need is built by nobody else.
 
 use std::process::{Command, ExitCode};
 
-/// Runs the package that knows what people use, which nothing else builds, and passes its exit code
-/// on.
-pub(crate) fn run(arguments: &[&str]) -> ExitCode {
+/// Runs the package, which `package` names and says how to build, with `arguments`, and passes its
+/// exit code on.
+pub(crate) fn run(package: &[&str], arguments: &[&str]) -> ExitCode {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["run", "--quiet", "--package", "tower-outcome-honesty", "--"])
+        .args(["run", "--quiet", "--package"])
+        .args(package)
+        .arg("--")
         .args(arguments)
         .status();
     match status {

@@ -1,0 +1,8 @@
+//! An encrypted ledger, from the call that is lost to the answer that is replayed.
+
+mod damage;
+mod resends;
+mod support;
+
+#[path = "../laws/trace.rs"]
+mod trace;
