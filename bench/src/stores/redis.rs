@@ -9,8 +9,13 @@ use super::drive::{Pairs, RESULT, Rate, alternate, fresh, note, rate, runtime};
 use crate::measure::Measured;
 
 pub(super) fn measure(measured: &mut Measured) -> Result<(), String> {
-    // Without waits for the disk, which would be most of what is measured.
-    let server = Redis::start_with(&["--appendfsync", "everysec"])?;
+    // Without waits for the disk and rewrites of its file, which would be most of what is measured.
+    let server = Redis::start_with(&[
+        "--appendfsync",
+        "everysec",
+        "--auto-aof-rewrite-percentage",
+        "0",
+    ])?;
     let (runtime, url) = (runtime()?, server.url());
     let ledger = runtime.block_on(RedisLedger::connect(&url));
     let pairs = Pairs::of(ledger.map_err(|error| error.to_string())?);

@@ -3,7 +3,7 @@
 -- KEYS: the entry, its result, the open entries, the same ones by when they are to be looked up.
 -- ARGV: 1 the revision that was read, empty for no entry   2 the new row
 --       3 for how many ms the row is kept, 0 for ever      4 the entry's member among the open ones
---       5 its place among them, empty to take it out       6 'set' or 'drop' the result, or 'leave' it
+--       5 its place among them, 'out' or 'leave'            6 'set' or 'drop' the result, or 'leave' it
 --       7 the result                                       8 for how many ms it is kept, 0 for ever
 --       9 when it is to be looked up
 --
@@ -27,7 +27,7 @@ local function set(key, value, kept)
   end
 end
 
-if ARGV[5] ~= '' then
+if ARGV[5] ~= 'out' and ARGV[5] ~= 'leave' then
   redis.call('ZADD', KEYS[3], ARGV[5], ARGV[4])
   redis.call('ZADD', KEYS[4], ARGV[9], ARGV[4])
 end
@@ -35,7 +35,7 @@ if ARGV[6] == 'set' then
   set(KEYS[2], ARGV[7], ARGV[8])
 end
 set(KEYS[1], ARGV[2], ARGV[3])
-if ARGV[5] == '' then
+if ARGV[5] == 'out' then
   redis.call('ZREM', KEYS[3], ARGV[4])
   redis.call('ZREM', KEYS[4], ARGV[4])
 end

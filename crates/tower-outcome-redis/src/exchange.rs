@@ -1,5 +1,7 @@
 //! Writes an entry only where nobody has changed it since it was read.
 
+use std::borrow::Cow;
+
 use redis::{Script, Value};
 use tower_outcome_core::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
 use tower_outcome_core::ledger::{Entry, State};
@@ -47,7 +49,7 @@ impl Change<'_> {
             .arg(row)
             .arg(retention(&self.next.entry, TOMBSTONE_RETENTION))
             .arg(&self.names.member)
-            .arg(place(&self.next.entry))
+            .arg(self.place())
             .arg(result_is)
             .arg(result)
             .arg(retention(&self.next.entry, RESULT_RETENTION))
@@ -84,6 +86,16 @@ impl Change<'_> {
         })
     }
 
+    /// Its place among the open ones: the oldest come first.
+    fn place(&self) -> Cow<'static, str> {
+        let was_open = self.before.is_some_and(is_open);
+        match &self.next.entry {
+            entry if is_open(entry) => entry.updated_at.0.to_string().into(),
+            _ if was_open => "out".into(),
+            _ => "leave".into(),
+        }
+    }
+
     fn result(&self) -> (&'static str, &[u8]) {
         let had = self.before.is_some_and(|entry| entry.result.is_some());
         match &self.next.entry.result {
@@ -100,15 +112,6 @@ type Answer = (bool, u64, u64, Option<Vec<u8>>, Option<Vec<u8>>);
 fn is_open(entry: &Entry) -> bool {
     let doubtful = [State::Claimed, State::Dispatching, State::Unknown];
     entry.maybe_sent && doubtful.contains(&entry.state)
-}
-
-/// The oldest come first.
-fn place(entry: &Entry) -> String {
-    if is_open(entry) {
-        entry.updated_at.0.to_string()
-    } else {
-        String::new()
-    }
 }
 
 /// In milliseconds, 0 for ever: what may still be in the making never ends by time.
