@@ -83,6 +83,7 @@ rows! {
     the_host_name_does_not_resolve: "the host name does not resolve",
     fin_lies_unseen_in_the_idle_connection: "FIN lies unseen in the idle connection",
     rst_lies_unseen_in_the_idle_connection: "RST lies unseen in the idle connection",
+    code_408_lies_unseen_in_the_idle_connection: "408 lies unseen in the idle connection",
     answers: "answers",
     refuses_to_connect: "refuses to connect",
     accepts_once_the_write_has_ended: "accepts once the write has ended",
