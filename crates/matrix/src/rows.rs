@@ -5,6 +5,8 @@ use tower_outcome_testkit::{End, Scenario, Step, TlsFault};
 use crate::Protocol::{Grpc, Http1, Http2, Https};
 use crate::{Protocol, Row, Staging, Truth};
 
+mod answered;
+mod http1;
 mod http2;
 
 /// Every fault.
@@ -37,7 +39,9 @@ pub fn rows() -> Vec<Row> {
         ),
     ];
     rows.extend(Scenario::all().into_iter().filter_map(scripted));
+    rows.extend(http1::rows());
     rows.extend(http2::rows());
+    rows.extend(answered::rows());
     rows.extend(handshakes());
     rows
 }
@@ -103,7 +107,6 @@ fn truth(scenario: &str) -> Option<Truth> {
 
 /// What a server says to a connection that was idle for too long (RFC 9110 section 15.5.9). Over
 /// HTTP/2 it is nonsense.
-const IDLE_FOR_TOO_LONG: &[u8] =
-    b"HTTP/1.1 408 \r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+const IDLE_FOR_TOO_LONG: &[u8] = b"HTTP/1.1 408 \r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
 const ALL: &[Protocol] = &[Grpc, Http1, Http2];
