@@ -3,9 +3,10 @@
 //! What does compile is still honest: see `orders` and `between`.
 
 use std::env;
+use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{fs, io::Write as _};
+use std::process::{Command, Stdio};
 
 #[test]
 fn a_layer_above_the_one_that_makes_verdicts_is_told_to_stand_below() {
@@ -125,8 +126,8 @@ impl Libraries {
             .arg(format!("tower_layer={}", self.tower_layer.display()))
             .arg("--extern")
             .arg(format!("tower_outcome={}", self.tower_outcome.display()))
-            .stdin(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped())
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let program = format!("{HEAD} {{ {body} }}");
