@@ -4,11 +4,14 @@ mod answers;
 mod bytes;
 mod connecting;
 mod drain;
+mod early;
 mod endings;
 mod late;
 mod matrix;
+mod memory;
 mod refusals;
 mod reuse;
+mod steps;
 mod tls;
 
 #[path = "../support/clients.rs"]
