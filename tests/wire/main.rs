@@ -9,6 +9,7 @@ mod endings;
 mod late;
 mod matrix;
 mod memory;
+mod redirects;
 mod refusals;
 mod reuse;
 mod steps;
