@@ -39,6 +39,7 @@ async fn told(clients: [(&'static str, OutcomeClient); 2], step: Step) -> [Code;
         let (request, _held) = begun(&billing.url());
         *code = client.send(request).await.code();
         assert_eq!(billing.commits(), 0, "{name}");
+        assert!(billing.received().len() <= 1, "{name}");
     }
     codes
 }

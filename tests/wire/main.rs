@@ -13,6 +13,7 @@ mod redirects;
 mod refusals;
 mod reuse;
 mod steps;
+mod timeouts;
 mod tls;
 
 #[path = "../support/clients.rs"]

@@ -1,7 +1,7 @@
-//! A client that follows redirects, trusted not to.
+//! A client that follows redirects and repeats by itself, trusted not to.
 
 use tower_outcome::{Code, Outcome, OutcomeClient, WritesClient};
-use tower_outcome_testkit::{Billing, Refusing, Reply, Step};
+use tower_outcome_testkit::{Billing, ErrorCode, Frames, Refusing, Reply, Step};
 
 use crate::clients::write;
 use crate::once;
@@ -43,4 +43,18 @@ async fn a_redirect_that_keeps_the_method_is_not_followed_even_so() {
         assert_eq!(verdict.code(), Code::RedirectRefused, "{status}");
         assert_eq!(billing.received().len(), 1, "{status}");
     }
+}
+
+/// The client's own retry of refused streams is on, as it is unless somebody turns it off, and has
+/// no body to send again.
+#[tokio::test]
+async fn a_client_that_repeats_by_itself_sends_a_write_once() {
+    let client = reqwest::Client::builder().http2_prior_knowledge().build();
+    let client = once().over(WritesClient::trust(client.unwrap()));
+    let billing = Billing::start_without_keys().await.unwrap();
+    let refused = || Frames::on_head().reset_stream(ErrorCode::REFUSED_STREAM);
+    billing.script((0..3).map(|_| Step::Frames(refused())));
+    let verdict = client.send(write(&billing.url())).await;
+    assert_eq!(verdict.code(), Code::RefusedByProtocol);
+    assert_eq!(billing.received().len(), 1);
 }
