@@ -1,7 +1,7 @@
 //! Whole answers, and what their status proves.
 
 use http::Request;
-use tower_outcome::{Code, OutcomeBody};
+use tower_outcome::{Code, Outcome, OutcomeBody, Profile};
 use tower_outcome_testkit::{Billing, Reply, Step};
 
 use crate::clients::{over_each, write};
@@ -122,5 +122,20 @@ async fn the_answer_is_handed_on_as_it_came() {
         assert_eq!(verdict.reply().unwrap().status(), 201, "{client}");
         let json = verdict.into_json().unwrap();
         assert_eq!(json["id"], "re_1", "{client}");
+    }
+}
+
+/// A head of 200 is sent before the work has ended, and the end of the body says how that went.
+#[tokio::test]
+async fn an_error_behind_the_head_of_a_success_is_no_success_where_the_body_decides() {
+    let s3 = Profile::named("aws_s3").unwrap();
+    let error = "<Error><Code>InternalError</Code></Error>";
+    for (client, stack) in over_each(&once().with_profile(s3)) {
+        let billing = Billing::start_without_keys().await.unwrap();
+        let reply = Reply::new(200).with_header("content-type", "application/xml");
+        let reply = reply.with_body(" ".repeat(100) + error);
+        billing.script([Step::AnswerWith(reply)]);
+        let verdict = stack.send(write(&billing.url())).await;
+        assert_eq!(verdict.outcome(), Outcome::Unknown, "{client}");
     }
 }

@@ -4,7 +4,7 @@ use tower::ServiceBuilder;
 use tower::limit::ConcurrencyLimitLayer;
 use tower_outcome::transport::Wire;
 use tower_outcome::{Client, Code, DeadlineLayer, KeyLayer, Outcome, OutcomeLayer, ShieldLayer};
-use tower_outcome_testkit::{Billing, Refusing, Step, Unreachable};
+use tower_outcome_testkit::{Billing, End, Refusing, Step, Unreachable, What};
 
 use crate::clients::{hyper, over_each, write};
 use crate::{DEADLINE, once};
@@ -77,5 +77,23 @@ async fn an_address_without_a_host_is_refused_before_anything_is_tried() {
     for (client, stack) in over_each(&once()) {
         let verdict = stack.send(write("")).await;
         assert_eq!(verdict.code(), Code::InvalidArguments, "{client}");
+    }
+}
+
+/// A fresh connection that is closed before anything was written to it is no reason to make another
+/// one, however often.
+#[tokio::test]
+async fn a_server_that_closes_every_connection_is_not_tried_for_ever() {
+    for end in [End::Close, End::Reset] {
+        for (client, stack) in over_each(&once()) {
+            let billing = Billing::start_without_keys().await.unwrap();
+            billing.script((0..100).map(|_| Step::StopAfter { bytes: 0, end }));
+            let verdict = stack.send(write(&billing.url())).await;
+            assert_ne!(verdict.outcome(), Outcome::Ok, "{client} {end:?}");
+            assert_eq!(billing.commits(), 0, "{client} {end:?}");
+            let mut events = billing.timeline();
+            events.retain(|event| event.what == What::Accepted);
+            assert_eq!(events.len(), 1, "{client} {end:?}");
+        }
     }
 }

@@ -4,11 +4,16 @@ mod answers;
 mod bytes;
 mod connecting;
 mod drain;
+mod early;
 mod endings;
 mod late;
 mod matrix;
+mod memory;
+mod redirects;
 mod refusals;
 mod reuse;
+mod steps;
+mod timeouts;
 mod tls;
 
 #[path = "../support/clients.rs"]

@@ -1,10 +1,12 @@
 //! The faults.
 
-use tower_outcome_testkit::{End, Scenario, TlsFault};
+use tower_outcome_testkit::{End, Scenario, Step, TlsFault};
 
 use crate::Protocol::{Grpc, Http1, Http2, Https};
 use crate::{Protocol, Row, Staging, Truth};
 
+mod answered;
+mod http1;
 mod http2;
 
 /// Every fault.
@@ -19,17 +21,27 @@ pub fn rows() -> Vec<Row> {
         ),
         any(
             "FIN lies unseen in the idle connection",
-            Staging::IdleEnd(End::Close),
+            Staging::IdleEnd(Step::AnswerThenReleased(End::Close)),
             Truth::Noticed,
         ),
         any(
             "RST lies unseen in the idle connection",
-            Staging::IdleEnd(End::Reset),
+            Staging::IdleEnd(Step::AnswerThenReleased(End::Reset)),
+            Truth::Noticed,
+        ),
+        any(
+            "408 lies unseen in the idle connection",
+            Staging::IdleEnd(Step::AnswerThenReleasedSend {
+                bytes: IDLE_FOR_TOO_LONG.to_vec(),
+                end: End::Close,
+            }),
             Truth::Noticed,
         ),
     ];
     rows.extend(Scenario::all().into_iter().filter_map(scripted));
+    rows.extend(http1::rows());
     rows.extend(http2::rows());
+    rows.extend(answered::rows());
     rows.extend(handshakes());
     rows
 }
@@ -92,5 +104,9 @@ fn truth(scenario: &str) -> Option<Truth> {
         _ => Truth::Open,
     })
 }
+
+/// What a server says to a connection that was idle for too long (RFC 9110 section 15.5.9). Over
+/// HTTP/2 it is nonsense.
+const IDLE_FOR_TOO_LONG: &[u8] = b"HTTP/1.1 408 \r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
 const ALL: &[Protocol] = &[Grpc, Http1, Http2];

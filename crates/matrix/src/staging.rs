@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tower_outcome_testkit::{
-    Billing, BrokenTls, End, Observation, Scenario, Step, TlsFault, Told, Unreachable, What,
+    Billing, BrokenTls, Observation, Scenario, Step, TlsFault, Told, Unreachable, What,
 };
 
 use crate::Write;
@@ -22,9 +22,9 @@ pub enum Staging {
     BrokenTls(TlsFault),
     /// A connect that never ends.
     Hangs,
-    /// The server ends an idle connection so that the end lies in the client's socket when the next
-    /// write is made, and no reactor has seen it yet.
-    IdleEnd(End),
+    /// The server answers, and does the rest of this step to the idle connection so that it lies in
+    /// the client's socket when the next write is made, and no reactor has seen it yet.
+    IdleEnd(Step),
     /// A host name that does not resolve.
     Nowhere,
     /// A server that allows one stream, and ends the connection with this step while a second write
@@ -62,7 +62,7 @@ impl Staging {
                 let told = timeout(LIMIT, both).await.ok().map(|(_, second)| second);
                 Ok(seen(name, told, &billing, 2))
             }
-            Self::IdleEnd(end) => idle_end(name, *end, write).await,
+            Self::IdleEnd(step) => idle_end(name, step.clone(), write).await,
         }
     }
 }
@@ -88,8 +88,8 @@ async fn scripted(scenario: &Scenario, write: &Write) -> io::Result<Observation>
     scenario.run(&write).await
 }
 
-async fn idle_end(name: &'static str, end: End, write: &Write) -> io::Result<Observation> {
-    let server = Elsewhere::start(end);
+async fn idle_end(name: &'static str, step: Step, write: &Write) -> io::Result<Observation> {
+    let server = Elsewhere::start(step);
     write(server.url.clone()).await;
     settle().await?;
     let end_now = || {
@@ -118,7 +118,7 @@ struct Elsewhere {
 }
 
 impl Elsewhere {
-    fn start(end: End) -> Self {
+    fn start(step: Step) -> Self {
         let (urls, url) = mpsc::channel();
         let (closing, closed) = mpsc::channel();
         let (counting, counts) = mpsc::channel();
@@ -130,7 +130,7 @@ impl Elsewhere {
                 .build();
             runtime?.block_on(async {
                 let billing = Billing::start_without_keys().await?;
-                billing.script([Step::AnswerThenReleased(end)]);
+                billing.script([step]);
                 let _ = urls.send(billing.url());
                 let _ = released.await;
                 billing.release();

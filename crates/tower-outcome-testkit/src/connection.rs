@@ -19,7 +19,7 @@ pub(crate) async fn serve(socket: Socket, books: Arc<Books>) {
         books,
         number,
         client_left: false,
-        released: None,
+        parting: None,
     };
     let end = match step.map(Step::plan) {
         // Nothing is to be read, so that the protocol does not matter.
@@ -37,8 +37,8 @@ pub(crate) struct Connection {
     pub(crate) books: Arc<Books>,
     pub(crate) number: usize,
     client_left: bool,
-    /// What the end waits for.
-    pub(crate) released: Option<watch::Receiver<usize>>,
+    /// What the end waits for, and what is sent then.
+    pub(crate) parting: Option<(watch::Receiver<usize>, Vec<u8>)>,
 }
 
 impl Connection {
@@ -70,12 +70,16 @@ impl Connection {
     }
 
     async fn end(mut self, end: End) {
-        if let Some(mut released) = self.released.take() {
+        if let Some((mut released, bytes)) = self.parting.take() {
             let mut closing = self.books.closing();
             tokio::select! {
                 // Cannot fail: the sender lives in the books.
                 _ = released.changed() => {}
                 () = line::closing(&mut closing) => {}
+            }
+            if let Err(left) = self.send_part(&bytes).await {
+                self.note_left(&left);
+                return;
             }
         }
         match end {

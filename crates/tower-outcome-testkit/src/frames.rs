@@ -118,7 +118,7 @@ impl Frames {
             wait: None,
             say: Say::Frames(self.acts),
             end: self.end,
-            ends_on_release: false,
+            on_release: None,
         }
     }
 

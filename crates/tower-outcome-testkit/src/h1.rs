@@ -76,8 +76,8 @@ impl Connection {
         };
         let request = self.read_within(plan.read, early).await?;
         let releases = self.books.releases();
-        if plan.ends_on_release {
-            self.released = Some(self.books.releases());
+        if let Some(bytes) = plan.on_release {
+            self.parting = Some((self.books.releases(), bytes));
         }
         let result = match &request {
             Some(request) if plan.commit => Some(self.books.commit(&request.received)),

@@ -36,6 +36,14 @@ pub enum Step {
     /// Does as [`AnswerThen`](Self::AnswerThen), and ends the connection only once
     /// [`Billing::release`](crate::Billing::release) is called.
     AnswerThenReleased(End),
+    /// Does as [`AnswerThenSend`](Self::AnswerThenSend), and sends the bytes and ends the connection
+    /// only once [`Billing::release`](crate::Billing::release) is called.
+    AnswerThenReleasedSend {
+        /// Sent as they are.
+        bytes: Vec<u8>,
+        /// What follows them.
+        end: End,
+    },
     /// Commits, answers 201 in full, sends these bytes behind it, and ends the connection. A 408
     /// there is what a server says to a connection that was idle for too long (RFC 9110 section
     /// 15.5.9), and what a client may take for the answer to its next request.
@@ -146,8 +154,8 @@ pub(crate) struct Plan {
     pub(crate) say: Say,
     /// `None` keeps the connection for further requests.
     pub(crate) end: Option<End>,
-    /// The end waits for a release.
-    pub(crate) ends_on_release: bool,
+    /// The end waits for a release, and these bytes come before it.
+    pub(crate) on_release: Option<Vec<u8>>,
 }
 
 /// What happens before the request is read in full.
@@ -230,7 +238,11 @@ impl Step {
             },
             Self::AnswerThen(end) => Plan::commit(Say::Result, Some(end)),
             Self::AnswerThenReleased(end) => Plan {
-                ends_on_release: true,
+                on_release: Some(Vec::new()),
+                ..Plan::commit(Say::Result, Some(end))
+            },
+            Self::AnswerThenReleasedSend { bytes, end } => Plan {
+                on_release: Some(bytes),
                 ..Plan::commit(Say::Result, Some(end))
             },
             Self::AnswerThenSend { bytes, end } => Plan::commit(Say::ResultThen(bytes), Some(end)),
@@ -283,7 +295,7 @@ impl Plan {
             wait: None,
             say,
             end,
-            ends_on_release: false,
+            on_release: None,
         }
     }
 
@@ -295,7 +307,7 @@ impl Plan {
             wait: None,
             say,
             end,
-            ends_on_release: false,
+            on_release: None,
         }
     }
 }

@@ -17,6 +17,10 @@ use tower_service::Service;
 
 use crate::{OutcomeBody, ReplyBody, Verdict};
 
+mod outermost;
+
+use outermost::{InVerdicts, WithoutErrors};
+
 /// A client that answers in verdicts.
 #[derive(Clone, Debug)]
 pub struct Client<S> {
@@ -25,13 +29,9 @@ pub struct Client<S> {
 
 impl<S> Client<S> {
     /// Over a stack made by hand, with [`OutcomeLayer`](crate::OutcomeLayer) outermost.
-    pub const fn new<B>(service: S) -> Self
+    pub const fn new(service: S) -> Self
     where
-        S: Service<
-                Request<OutcomeBody>,
-                Response = Verdict<Response<ReplyBody<B>>>,
-                Error = Infallible,
-            >,
+        S: Service<Request<OutcomeBody>, Response: InVerdicts, Error: WithoutErrors>,
     {
         Self { service }
     }

@@ -178,6 +178,10 @@ where
             let sleep = tokio::time::sleep(*this.limit);
             if let Some(call) = this.call {
                 call.ends_at(sleep.deadline());
+                // A timer fires with its next tick at the earliest, and a request is faster.
+                if this.limit.is_zero() {
+                    call.end(End::Deadline);
+                }
             }
             this.sleep.set(Some(sleep));
         }

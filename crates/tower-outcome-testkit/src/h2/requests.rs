@@ -175,11 +175,11 @@ impl Session<'_> {
             wait,
             say,
             end,
-            ends_on_release,
+            on_release,
             ..
         } = plan;
-        if ends_on_release {
-            self.connection.released = Some(books.releases());
+        if let Some(bytes) = on_release {
+            self.connection.parting = Some((books.releases(), bytes));
         }
         let result = commit.then(|| books.commit(&stream.request));
         let answer = Answer { say, result, end };

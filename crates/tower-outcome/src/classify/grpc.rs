@@ -33,6 +33,20 @@ impl<'a> GrpcStatus<'a> {
         Some(Self::new(status, message.unwrap_or_default()))
     }
 
+    /// The status of a whole answer, in its head or behind its messages. A head and an end that
+    /// contradict each other are as good as none.
+    pub(crate) fn of_answer(
+        head: &'a HeaderMap,
+        trailers: Option<&'a HeaderMap>,
+        spoke: bool,
+    ) -> Option<Self> {
+        let last = trailers.and_then(Self::in_fields);
+        match (Self::in_fields(head), last) {
+            (Some(first), Some(last)) if first.code != last.code => None,
+            (first, last) => Some(last.or(first)?.behind_messages(spoke)),
+        }
+    }
+
     /// Whether messages came before it. Then a refusal is no proof that nothing happened: the
     /// provider was at work already.
     #[must_use]

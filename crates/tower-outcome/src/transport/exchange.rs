@@ -257,10 +257,7 @@ impl Write {
             headers: &parts.headers,
             body: end.body,
             body_lost: end.lost,
-            grpc: GrpcStatus::in_fields(&parts.headers).or_else(|| {
-                let status = end.trailers.and_then(GrpcStatus::in_fields)?;
-                Some(status.behind_messages(end.body.is_some_and(|body| !body.is_empty())))
-            }),
+            grpc: GrpcStatus::of_answer(&parts.headers, end.trailers, end.may_have_spoken(parts)),
         };
         let reading = classify::write(&self.call, &answer);
         // The head of a gRPC answer is no proof, whoever sent it: the status comes last.
@@ -386,6 +383,12 @@ impl End<'_> {
         lost: true,
         trailers: None,
     };
+
+    /// Whether messages may stand between head and end. Those of a failed head are no messages.
+    fn may_have_spoken(&self, head: &Parts) -> bool {
+        let empty = self.body.is_some_and(<[u8]>::is_empty);
+        !empty && (head.status.is_success() || self.trailers.is_some())
+    }
 }
 
 /// For how long a client is given to let go of a request that was taken back.

@@ -20,9 +20,13 @@ pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
 /// With what follows it, gRPC-Web among it, whose status stands in the body: it proves nothing here.
 const GRPC: &str = "application/grpc";
 
-/// The `grpc-status`, if it is there. One that is no number is as good as none.
+/// The `grpc-status`, if it is there. One that is no number is as good as none, and so are two that
+/// differ.
 pub(crate) fn status(fields: &HeaderMap) -> Option<u32> {
-    fields.get(&STATUS)?.to_str().ok()?.parse().ok()
+    let mut all = fields.get_all(&STATUS).iter();
+    let first = all.next()?;
+    let agrees = all.all(|other| other == first);
+    first.to_str().ok().filter(|_| agrees)?.parse().ok()
 }
 
 /// Whether `read` goes on behind its first message: five bytes of prefix tell its length.
