@@ -53,7 +53,10 @@ impl Lanes {
     /// for each other. A lane that stands there twice is taken once. Dropping the future gives up
     /// what it has and its place in the line.
     pub async fn lock(&self, lanes: impl IntoIterator<Item = Lane>) -> Held {
-        self.lock_set(lanes.into_iter().collect()).await
+        match self.lock_now(lanes.into_iter().collect()) {
+            Ok(held) => held,
+            Err(some) => some.wait_for_rest().await,
+        }
     }
 
     /// Takes all of these lanes, or none if one is held.
@@ -74,38 +77,27 @@ impl Lanes {
         self.len() == 0
     }
 
-    pub(crate) async fn lock_set(&self, lanes: LaneSet) -> Held {
-        let mut held = self.none_of(lanes);
-        while let Some(lane) = held.lanes.get(held.taken) {
-            if let Err(place) = self.table.take(lane) {
-                place.turn(|number| self.table.leave(lane, number)).await;
-            }
-            held.taken += 1;
-        }
-        held
+    pub(crate) fn try_lock_set(&self, lanes: LaneSet) -> Option<Held> {
+        self.lock_now(lanes).ok()
     }
 
-    pub(crate) fn try_lock_set(&self, lanes: LaneSet) -> Option<Held> {
-        let mut held = self.none_of(lanes);
-        while let Some(lane) = held.lanes.get(held.taken) {
-            if !self.table.try_take(lane) {
-                return None;
-            }
-            held.taken += 1;
+    /// Takes all of these lanes, or those before the first that is held.
+    #[inline]
+    fn lock_now(&self, lanes: LaneSet) -> Result<Held, Held> {
+        let mut held = Held {
+            table: Arc::clone(&self.table),
+            lanes,
+            taken: 0,
+        };
+        if held.take_what_is_free() {
+            Ok(held)
+        } else {
+            Err(held)
         }
-        Some(held)
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.table, &other.table)
-    }
-
-    fn none_of(&self, lanes: LaneSet) -> Held {
-        Held {
-            table: Arc::clone(&self.table),
-            lanes,
-            taken: 0,
-        }
     }
 }
 
@@ -131,10 +123,37 @@ pub struct Held {
     taken: usize,
 }
 
+impl Held {
+    /// Whether it has all of them.
+    #[inline]
+    fn take_what_is_free(&mut self) -> bool {
+        for lane in &self.lanes[..] {
+            if !self.table.try_take(lane.mark()) {
+                return false;
+            }
+            self.taken += 1;
+        }
+        true
+    }
+
+    async fn wait_for_rest(mut self) -> Self {
+        while let Some(lane) = self.lanes.get(self.taken) {
+            if let Err(place) = self.table.take(lane.mark()) {
+                place
+                    .turn(|number| self.table.leave(lane.mark(), number))
+                    .await;
+            }
+            self.taken += 1;
+        }
+        self
+    }
+}
+
 impl Drop for Held {
+    #[inline]
     fn drop(&mut self) {
-        for lane in &self.lanes[..self.taken] {
-            self.table.free(lane);
+        for lane in self.lanes.iter().take(self.taken) {
+            self.table.free(lane.mark());
         }
     }
 }

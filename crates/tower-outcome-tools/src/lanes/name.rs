@@ -11,8 +11,8 @@ use std::sync::{Arc, LazyLock};
 #[derive(Clone)]
 pub struct Lane {
     name: Arc<str>,
-    /// Taken once, so that a turn in a lane takes none.
-    hash: u64,
+    /// Made once, so that a turn in the lane hashes nothing.
+    mark: Mark,
 }
 
 impl Lane {
@@ -21,8 +21,8 @@ impl Lane {
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         let name = name.into();
-        let hash = hash(&name);
-        Self { name, hash }
+        let mark = Mark::of(&name);
+        Self { name, mark }
     }
 
     /// The name.
@@ -31,30 +31,14 @@ impl Lane {
         &self.name
     }
 
-    pub(super) const fn hash(&self) -> u64 {
-        self.hash
+    pub(super) const fn mark(&self) -> Mark {
+        self.mark
     }
-
-    pub(super) const fn shared_name(&self) -> &Arc<str> {
-        &self.name
-    }
-
-    /// Whether it has this name. Whoever gives a lane back has the very name that it took.
-    pub(super) fn is(&self, name: &Arc<str>) -> bool {
-        Arc::ptr_eq(&self.name, name) || self.name == *name
-    }
-}
-
-/// The same for all lanes of this process. Its seed is chance, since names are made of what others
-/// say, who could choose names that all end up in one place.
-pub(super) fn hash(name: &str) -> u64 {
-    static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-    HASHER.hash_one(name)
 }
 
 impl PartialEq for Lane {
     fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.is(&other.name)
+        self.mark == other.mark && self.name == other.name
     }
 }
 
@@ -62,7 +46,7 @@ impl Eq for Lane {}
 
 impl Hash for Lane {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
+        state.write_u64(self.mark.0);
     }
 }
 
@@ -81,5 +65,34 @@ impl PartialOrd for Lane {
 impl fmt::Debug for Lane {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lane").finish_non_exhaustive()
+    }
+}
+
+/// What a table knows of a name: 63 bits of a hash whose seed is chance, so that nobody can choose
+/// names that share a mark. Two that do by chance are one lane: they wait for each other.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) struct Mark(u64);
+
+impl Mark {
+    fn of(name: &str) -> Self {
+        static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        Self((HASHER.hash_one(name) & !1).max(2))
+    }
+
+    /// Other bits than those by which a hash table finds it.
+    pub(super) const fn place(self) -> usize {
+        (self.0 >> 48) as usize
+    }
+}
+
+impl From<Mark> for u64 {
+    fn from(mark: Mark) -> Self {
+        mark.0
+    }
+}
+
+impl From<u64> for Mark {
+    fn from(mark: u64) -> Self {
+        Self(mark)
     }
 }
