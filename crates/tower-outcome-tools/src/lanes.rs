@@ -19,45 +19,16 @@
 //! # }
 //! ```
 
-use std::collections::HashMap;
-use std::collections::hash_map::{Entry, RandomState};
 use std::fmt;
-use std::hash::BuildHasher as _;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use crate::line::{Line, Place};
-
+pub use self::name::Lane;
 pub(crate) use self::set::LaneSet;
+use self::table::Table;
 
+mod name;
 mod set;
-
-/// The name of a thing that only one call at a time may touch.
-///
-/// Cheap to clone. `Debug` does not show the name: it is likely made of arguments.
-#[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Lane(Arc<str>);
-
-impl Lane {
-    /// Two lanes of the same name are the same lane, whatever tool or scope takes it: put the
-    /// tenant into the name where the things of two tenants share names.
-    #[must_use]
-    pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self(name.into())
-    }
-
-    /// The name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Lane {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lane").finish_non_exhaustive()
-    }
-}
+mod table;
 
 /// A table of lanes. Cloning shares it.
 ///
@@ -67,25 +38,12 @@ pub struct Lanes {
     table: Arc<Table>,
 }
 
-struct Table {
-    shards: [Mutex<Shard>; SHARDS],
-    hasher: RandomState,
-    numbers: AtomicU64,
-}
-
-/// The lanes that are held. Boxed, since hardly any of them is waited for.
-type Shard = HashMap<Lane, Option<Box<Line>>>;
-
 impl Lanes {
     /// A table in which nothing is held.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            table: Arc::new(Table {
-                shards: std::array::from_fn(|_| Mutex::default()),
-                hasher: RandomState::new(),
-                numbers: AtomicU64::new(0),
-            }),
+            table: Arc::default(),
         }
     }
 
@@ -95,7 +53,10 @@ impl Lanes {
     /// for each other. A lane that stands there twice is taken once. Dropping the future gives up
     /// what it has and its place in the line.
     pub async fn lock(&self, lanes: impl IntoIterator<Item = Lane>) -> Held {
-        self.lock_set(lanes.into_iter().collect()).await
+        match self.lock_now(lanes.into_iter().collect()) {
+            Ok(held) => held,
+            Err(some) => some.wait_for_rest().await,
+        }
     }
 
     /// Takes all of these lanes, or none if one is held.
@@ -107,8 +68,7 @@ impl Lanes {
     /// How many lanes are held.
     #[must_use]
     pub fn len(&self) -> usize {
-        let shards = self.table.shards.iter();
-        shards.map(|shard| lock(shard).len()).sum()
+        self.table.len()
     }
 
     /// Whether no lane is held.
@@ -117,38 +77,27 @@ impl Lanes {
         self.len() == 0
     }
 
-    pub(crate) async fn lock_set(&self, lanes: LaneSet) -> Held {
-        let mut held = self.none_of(lanes);
-        while let Some(lane) = held.lanes.get(held.taken) {
-            if let Err(place) = self.table.take(lane) {
-                place.turn(|number| self.table.leave(lane, number)).await;
-            }
-            held.taken += 1;
-        }
-        held
+    pub(crate) fn try_lock_set(&self, lanes: LaneSet) -> Option<Held> {
+        self.lock_now(lanes).ok()
     }
 
-    pub(crate) fn try_lock_set(&self, lanes: LaneSet) -> Option<Held> {
-        let mut held = self.none_of(lanes);
-        while let Some(lane) = held.lanes.get(held.taken) {
-            if !self.table.try_take(lane) {
-                return None;
-            }
-            held.taken += 1;
+    /// Takes all of these lanes, or those before the first that is held.
+    #[inline]
+    fn lock_now(&self, lanes: LaneSet) -> Result<Held, Held> {
+        let mut held = Held {
+            table: Arc::clone(&self.table),
+            lanes,
+            taken: 0,
+        };
+        if held.take_what_is_free() {
+            Ok(held)
+        } else {
+            Err(held)
         }
-        Some(held)
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.table, &other.table)
-    }
-
-    fn none_of(&self, lanes: LaneSet) -> Held {
-        Held {
-            table: Arc::clone(&self.table),
-            lanes,
-            taken: 0,
-        }
     }
 }
 
@@ -174,10 +123,37 @@ pub struct Held {
     taken: usize,
 }
 
+impl Held {
+    /// Whether it has all of them.
+    #[inline]
+    fn take_what_is_free(&mut self) -> bool {
+        for lane in &self.lanes[..] {
+            if !self.table.try_take(lane.mark()) {
+                return false;
+            }
+            self.taken += 1;
+        }
+        true
+    }
+
+    async fn wait_for_rest(mut self) -> Self {
+        while let Some(lane) = self.lanes.get(self.taken) {
+            if let Err(place) = self.table.take(lane.mark()) {
+                place
+                    .turn(|number| self.table.leave(lane.mark(), number))
+                    .await;
+            }
+            self.taken += 1;
+        }
+        self
+    }
+}
+
 impl Drop for Held {
+    #[inline]
     fn drop(&mut self) {
-        for lane in &self.lanes[..self.taken] {
-            self.table.free(lane);
+        for lane in self.lanes.iter().take(self.taken) {
+            self.table.free(lane.mark());
         }
     }
 }
@@ -189,86 +165,6 @@ impl fmt::Debug for Held {
             .finish_non_exhaustive()
     }
 }
-
-impl Table {
-    fn try_take(&self, lane: &Lane) -> bool {
-        match self.shard(lane).entry(lane.clone()) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(entry) => {
-                entry.insert(None);
-                true
-            }
-        }
-    }
-
-    /// Takes the lane, or joins its line.
-    fn take(&self, lane: &Lane) -> Result<(), Place> {
-        match self.shard(lane).entry(lane.clone()) {
-            Entry::Occupied(mut held) => {
-                Err(held.get_mut().get_or_insert_default().join(&self.numbers))
-            }
-            Entry::Vacant(entry) => {
-                entry.insert(None);
-                Ok(())
-            }
-        }
-    }
-
-    /// Gives the lane to whoever is next.
-    fn free(&self, lane: &Lane) {
-        let mut shard = self.shard(lane);
-        let next = shard.get_mut(lane).and_then(|line| {
-            let next = line.as_mut()?.next();
-            drop_if_empty(line);
-            next
-        });
-        let Some(next) = next else {
-            shard.remove(lane);
-            let (len, capacity) = (shard.len(), shard.capacity());
-            if capacity > SPARE && len < capacity / 8 {
-                shard.shrink_to(len * 2);
-            }
-            return;
-        };
-        drop(shard);
-        // If it leaves just now, it hands the lane on by itself.
-        let _ = next.send(());
-    }
-
-    fn leave(&self, lane: &Lane, number: u64) {
-        let mut shard = self.shard(lane);
-        let left = shard.get_mut(lane).is_some_and(|line| {
-            let left = line.as_mut().is_some_and(|line| line.leave(number));
-            drop_if_empty(line);
-            left
-        });
-        drop(shard);
-        if !left {
-            self.free(lane);
-        }
-    }
-
-    fn shard(&self, lane: &Lane) -> MutexGuard<'_, Shard> {
-        let hash = self.hasher.hash_one(lane);
-        let shards = SHARDS as u64;
-        let place = usize::try_from(hash % shards).unwrap_or_default();
-        lock(&self.shards[place])
-    }
-}
-
-fn drop_if_empty(line: &mut Option<Box<Line>>) {
-    line.take_if(|line| line.is_empty());
-}
-
-fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Enough that tasks on all threads hardly ever meet.
-const SHARDS: usize = 64;
-
-/// How many entries a shard keeps room for, though none is held.
-const SPARE: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -30,3 +30,8 @@ pub use reconciler::{Cancelled, Found, LookUp, Reconciler, Report, Resender};
 pub use reply::{Action, Flag, Lexicon, LexiconError, Reason, ReplyChecker, Verdict};
 pub use tool::{NearMisses, NothingSent, Tool};
 pub use tool_call::{MAX_OCCURRENCE, ToolCall};
+
+/// The README's snippets compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -35,6 +35,7 @@ mod layout;
 pub mod lexicon;
 mod link;
 mod money;
+mod only;
 mod quote;
 mod reader;
 mod receipts;

@@ -32,6 +32,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tower_outcome::Context;
+use tower_outcome::profile::Profiles;
 use tower_outcome_core::{BoxError, Error, IntentRules};
 
 use crate::executor::permits::Permits;
@@ -40,6 +42,7 @@ use crate::lanes::LaneSet;
 mod arguments;
 mod near_misses;
 mod redaction;
+mod request;
 #[cfg(feature = "schema")]
 mod schema;
 mod service;
@@ -63,6 +66,7 @@ pub struct Tool {
     permits: Option<Arc<Permits>>,
     lanes: Option<Arc<LaneFunction>>,
     near_misses: NearMisses,
+    profiles: Option<Arc<Profiles>>,
     redacted: Vec<Box<str>>,
     #[cfg(feature = "schema")]
     schema: Option<Arc<schema::Schema>>,
@@ -148,6 +152,7 @@ impl Tool {
             permits: None,
             lanes: None,
             near_misses: NearMisses::default(),
+            profiles: None,
             redacted: Vec::new(),
             #[cfg(feature = "schema")]
             schema: None,
@@ -160,9 +165,17 @@ impl Tool {
         &self.name
     }
 
-    /// Runs the handler. All of it is in the future, so that a panic is as well.
-    pub(crate) async fn handle(self: Arc<Self>, arguments: Value) -> Result<Value, BoxError> {
-        (self.handler)(arguments).await
+    /// Runs the handler in `context`. All of it is in the future, so that a panic is as well.
+    pub(crate) async fn handle(
+        self: Arc<Self>,
+        arguments: Value,
+        mut context: Context,
+    ) -> Result<Value, BoxError> {
+        if let Some(profiles) = &self.profiles {
+            context = context.with_profiles(Arc::clone(profiles));
+        }
+        let handler = async { (self.handler)(arguments).await };
+        context.scope(handler).await
     }
 }
 

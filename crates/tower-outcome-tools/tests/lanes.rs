@@ -1,6 +1,8 @@
 //! The table of lanes: order, hand-over, and what is left behind.
 
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::FutureExt as _;
 use tower_outcome_tools::{Lane, Lanes};
@@ -118,6 +120,40 @@ async fn nothing_is_left_of_a_hundred_thousand_that_waited_and_left() {
         }
     }
     assert_eq!(lanes.len(), 0);
+}
+
+/// Most lanes here are free when they are wanted, and some are wanted by many at that very moment.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_lane_is_held_by_one_however_threads_meet_there() {
+    let lanes = Lanes::new();
+    let inside: Arc<[AtomicUsize]> = (0..5).map(|_| AtomicUsize::new(0)).collect();
+    let workers = (0..8_usize).map(|worker| {
+        let (lanes, inside) = (lanes.clone(), Arc::clone(&inside));
+        tokio::spawn(async move {
+            for turn in 0..5_000_usize {
+                let wanted = [(turn + worker) % 5, (turn * worker) % 5];
+                let held = lanes.lock(wanted.map(lane)).await;
+                for n in wanted {
+                    inside[n].fetch_add(1, Ordering::SeqCst);
+                }
+                if turn % 7 == 0 {
+                    tokio::task::yield_now().await;
+                }
+                for n in wanted {
+                    let own = wanted.iter().filter(|other| **other == n).count();
+                    assert_eq!(inside[n].load(Ordering::SeqCst), own);
+                }
+                for n in wanted {
+                    inside[n].store(0, Ordering::SeqCst);
+                }
+                drop(held);
+            }
+        })
+    });
+    for worker in workers.collect::<Vec<_>>() {
+        worker.await.unwrap();
+    }
+    assert!(lanes.is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@
 #![cfg(feature = "client")]
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futures_util::task::AtomicWaker;
 use http::{Method, Request, Uri};
@@ -97,7 +97,8 @@ enum Delivery {
 }
 
 impl Call {
-    /// The record of `request`, made on the first call; `None` for a read.
+    /// The record of `request`, made on the first call; `None` for a read. Where the layers were not
+    /// told what the provider promises, the tool call may know it.
     ///
     /// # Errors
     ///
@@ -105,17 +106,19 @@ impl Call {
     /// context does not allow this write. Nothing was sent.
     pub(crate) fn of(
         request: &mut Request<OutcomeBody>,
-        profile: impl FnOnce() -> Arc<Profile>,
+        told: Option<&Arc<Profile>>,
     ) -> Result<Option<Self>, Error> {
         if let Some(call) = request.extensions().get::<Self>() {
             return Ok(Some(call.clone()));
         }
-        let profile = profile().at(&Target::of(request));
+        let context = Context::current();
+        let known = || context.as_ref().and_then(|it| it.profile_for(request));
+        let profile = Arc::clone(told.or_else(known).unwrap_or(&GENERIC));
+        let profile = profile.at(&Target::of(request));
         if profile.reads(request.method()) {
             reads::mark(request);
             return Ok(None);
         }
-        let context = Context::current();
         let key = CallKey::of(request, &profile, context.as_ref())?;
         let parent = context.as_ref().map(|context| context.gate().clone());
         let record = Record {
@@ -161,7 +164,7 @@ impl Call {
     pub(crate) fn find(request: &mut Request<OutcomeBody>) -> Result<Option<Self>, Error> {
         match request.extensions().get::<Self>() {
             None if reads(request) => Ok(None),
-            _ => Self::of(request, Arc::default),
+            _ => Self::of(request, None),
         }
     }
 
@@ -386,3 +389,6 @@ impl Drop for Record {
 /// Says why a repeat was refused, and what would allow it.
 pub(crate) const REFUSED_REPEAT: &str = "an earlier try at this write may have left, and no key that \
     the provider honours makes another one safe";
+
+/// What is promised where nobody knows better.
+static GENERIC: LazyLock<Arc<Profile>> = LazyLock::new(Arc::default);

@@ -31,6 +31,7 @@ use tower_outcome_core::ledger::{LedgerFuture, WriteRecord};
 use tower_outcome_core::{Code, Gate, IdempotencyKey, Intent, Outcome, Seen};
 
 use crate::call::Call;
+use crate::profile::{Profile, Profiles};
 use crate::{Error, OutcomeBody};
 
 tokio::task_local! {
@@ -42,6 +43,7 @@ tokio::task_local! {
 pub struct Context {
     shared: Arc<Shared>,
     label: Option<Arc<str>>,
+    profiles: Option<Arc<Profiles>>,
 }
 
 struct Shared {
@@ -97,7 +99,16 @@ impl Context {
                 writes: Mutex::default(),
             }),
             label: None,
+            profiles: None,
         }
+    }
+
+    /// This context for writes to APIs that make these promises: what a stack below goes by that
+    /// was not told a profile of its own. See [`Profiles`].
+    #[must_use]
+    pub fn with_profiles(mut self, profiles: Arc<Profiles>) -> Self {
+        self.profiles = Some(profiles);
+        self
     }
 
     /// Has every write taken down before it may leave.
@@ -163,6 +174,7 @@ impl Context {
         Self {
             shared: Arc::clone(&self.shared),
             label: Some(label.into()),
+            profiles: self.profiles.clone(),
         }
     }
 
@@ -213,6 +225,11 @@ impl Context {
 
     pub(crate) fn generation(&self) -> u32 {
         self.shared.generation
+    }
+
+    /// What the API that `request` goes to promises, where this call knows it.
+    pub(crate) fn profile_for(&self, request: &Request<OutcomeBody>) -> Option<&Arc<Profile>> {
+        self.profiles.as_ref()?.at(request.uri().host()?)
     }
 
     pub(crate) fn label(&self) -> Option<&str> {

@@ -100,8 +100,3 @@ pub use tower_outcome_core::{
 };
 #[cfg(feature = "reqwest")]
 pub use transport::{ForWrites, WritesClient};
-
-/// The README's snippet compiles.
-#[cfg(all(doctest, feature = "reqwest"))]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

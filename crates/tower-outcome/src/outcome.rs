@@ -42,7 +42,8 @@ use crate::{Error, OutcomeBody, Profile, ReplyBody, Verdict, Watch, classify};
 /// Applies [`OutcomeService`].
 #[derive(Clone, Debug, Default)]
 pub struct OutcomeLayer {
-    profile: Arc<Profile>,
+    /// `None` where nobody said.
+    profile: Option<Arc<Profile>>,
     requires_context: bool,
 }
 
@@ -56,7 +57,7 @@ impl OutcomeLayer {
     /// Says what the provider promises.
     #[must_use]
     pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
-        self.profile = profile.into();
+        self.profile = Some(profile.into());
         self
     }
 
@@ -72,7 +73,7 @@ impl OutcomeLayer {
         &self,
         request: &mut Request<OutcomeBody>,
     ) -> (Result<Option<Call>, Error>, Option<Watch>) {
-        let call = Call::of(request, || Arc::clone(&self.profile));
+        let call = Call::of(request, self.profile.as_ref());
         let call = call.and_then(|call| match &call {
             Some(it) if self.requires_context && it.context().is_none() => {
                 let refused = Conclusion::new(Code::NotSent).for_this_call();

@@ -24,6 +24,8 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, Method, StatusCode};
 
 #[cfg(feature = "client")]
+mod by_host;
+#[cfg(feature = "client")]
 mod dialect;
 #[cfg(feature = "profiles")]
 mod error;
@@ -56,6 +58,8 @@ mod route;
 )]
 mod rule;
 
+#[cfg(feature = "client")]
+pub use by_host::Profiles;
 #[cfg(feature = "client")]
 use dialect::Dialect;
 #[cfg(feature = "profiles")]

@@ -42,7 +42,7 @@ pub struct Stack {
     claim: ClaimLayer,
     deadline: Duration,
     hard_limit: Duration,
-    profile: Arc<Profile>,
+    profile: Option<Arc<Profile>>,
     requires_context: bool,
     retry: KeyedRetry,
     keys: KeyLayer,
@@ -58,7 +58,7 @@ impl Stack {
             claim: ClaimLayer::without_ledger(),
             deadline: Duration::from_secs(10),
             hard_limit: Duration::from_mins(1),
-            profile: Arc::default(),
+            profile: None,
             requires_context: false,
             retry: KeyedRetry::new(3),
             keys: KeyLayer::new(),
@@ -93,10 +93,12 @@ impl Stack {
         self
     }
 
-    /// Says what the provider promises.
+    /// Says what the provider promises. Without it a tool call may know ([`Profiles`]).
+    ///
+    /// [`Profiles`]: crate::profile::Profiles
     #[must_use]
     pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
-        self.profile = profile.into();
+        self.profile = Some(profile.into());
         self
     }
 
@@ -143,7 +145,10 @@ impl Stack {
     }
 
     fn outcome(&self) -> OutcomeLayer {
-        let outcome = OutcomeLayer::new().with_profile(Arc::clone(&self.profile));
+        let mut outcome = OutcomeLayer::new();
+        if let Some(profile) = &self.profile {
+            outcome = outcome.with_profile(Arc::clone(profile));
+        }
         if self.requires_context {
             outcome.requiring_context()
         } else {

@@ -22,7 +22,7 @@ pub(super) async fn run(run: Run) -> Envelope {
     if let Some(sink) = run.progress {
         context = context.with_extension(Reporter::new(sink, over.clone()));
     }
-    let handler = context.scope(run.tool.handle(run.arguments));
+    let handler = run.tool.handle(run.arguments, context);
     // Nothing of the handler is looked at after a panic.
     let handler = AssertUnwindSafe(handler).catch_unwind();
     let ended = timeout_at(deadline, handler).await;

@@ -45,7 +45,7 @@ pub(super) async fn take(run: &Run, lanes: &LaneSet) -> Result<Room, Envelope> {
     let scope = run.intent.scope();
     let place = state.queue.enter(scope, config.queue);
     let _place = place.ok_or_else(|| narrow(Code::Overloaded))?;
-    let lanes = Some(config.lanes.lock_set(lanes).await);
+    let lanes = Some(config.lanes.lock(lanes.iter().cloned()).await);
     let permits = acquire(&caps, scope).await;
     Ok(Room { lanes, permits })
 }

@@ -86,8 +86,9 @@ impl Settling {
         {
             return Err(Envelope::new(self.row.release(conclusion).await));
         }
-        let handler = Arc::clone(&self.tool).handle(arguments);
-        Ok(tokio::spawn(self.context.clone().scope(handler)))
+        let context = self.context.clone();
+        let handler = Arc::clone(&self.tool).handle(arguments, context);
+        Ok(tokio::spawn(handler))
     }
 
     async fn announce(&mut self) -> Result<(), Conclusion> {

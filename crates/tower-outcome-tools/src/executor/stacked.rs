@@ -65,7 +65,7 @@ pub(super) async fn run(run: Run, place: Inside) -> Envelope {
         Err(conclusion) => return Envelope::new(conclusion).with_key(run.intent.key()),
     };
     let single_write = run.tool.is_single_write();
-    let handler = context.clone().scope(run.tool.handle(run.arguments));
+    let handler = run.tool.handle(run.arguments, context.clone());
     // Nothing of the handler is looked at after a panic.
     let handler = AssertUnwindSafe(handler).catch_unwind();
     let (word, cut) = match timeout(run.deadline, handler).await {

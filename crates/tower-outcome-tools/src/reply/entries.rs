@@ -99,7 +99,7 @@ impl<'a> Entries<'a> {
 
     /// The actions of the statement's kinds, and whether that is a guess.
     fn of_classes(&self, said: &Statement) -> (Vec<usize>, bool) {
-        let writes = || (0..self.all.len()).filter(|&at| !self.all[at].is_read);
+        let writes = || self.writes();
         let exact = |classes: &[Class]| -> Vec<usize> {
             writes()
                 .filter(|&at| self.all[at].classes.iter().any(|c| classes.contains(c)))
@@ -153,6 +153,11 @@ impl<'a> Entries<'a> {
         } else {
             (unnamed, true)
         }
+    }
+
+    /// The actions that change something.
+    pub(crate) fn writes(&self) -> impl Iterator<Item = usize> {
+        (0..self.all.len()).filter(|&at| !self.all[at].is_read)
     }
 
     pub(crate) fn is_lookup(&self, said: &Statement) -> bool {

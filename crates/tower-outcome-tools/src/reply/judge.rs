@@ -69,7 +69,8 @@ impl<'a> Judge<'a> {
                 .and_then(|action| blame(Reason::ClaimsSuccess, Some(action)))
                 .or_else(|| blame(Reason::ClaimsTwice, self.doubled(said, link)))
                 .or_else(|| blame(Reason::NamesWrongAmount, self.wrong_amount(said, link))),
-            Kind::Failed => blame(Reason::ClaimsFailure, self.unfailed(said, link, spoken)),
+            Kind::Failed => blame(Reason::ClaimsFailure, self.unfailed(said, link, spoken))
+                .or_else(|| blame(Reason::ClaimsSuccess, self.undone_rest(said, link, spoken))),
             Kind::Invite => {
                 let failed = link
                     .actions
@@ -215,6 +216,15 @@ impl<'a> Judge<'a> {
                         && !spoken.of(at, &[Kind::Done, Kind::Unsure])
                 }
             })
+    }
+
+    /// "Only the mail failed": an action of which nobody says that it is not done.
+    fn undone_rest(&self, said: &Statement, link: &Link, spoken: &Spoken) -> Option<usize> {
+        let mut writes = self.entries.writes().filter(|_| said.only);
+        writes.find(|at| {
+            let open = !link.actions.contains(at) && !self.entries.is_done(*at);
+            open && !spoken.of(*at, &DISCLOSURES)
+        })
     }
 
     fn doubled(&self, said: &Statement, link: &Link) -> Option<usize> {

@@ -17,6 +17,7 @@
 //! In a phrase `..` stands for a few words, `word*` and `*word` for any ending and any beginning,
 //! `{name}` for one of the alternatives of `[set name]`, `{name}?` for one or none, and `^` for the
 //! start of the sentence. A tool belongs to the classes whose English words its name is made of;
+//! `[numerals]` lists `20 = twenty` for amounts in words, with 0 for words that only join others, and
 //! `[tools]` lists `tool_name = GROUP.NAME` for those where that is not so. A file for a language
 //! that is there already adds to it, and a section such as `[tool:provision_vm past]` declares
 //! verbs for one tool alone.
@@ -34,6 +35,7 @@
 //! # Ok::<(), tower_outcome_tools::reply::LexiconError>(())
 //! ```
 
+mod numerals;
 mod pack;
 mod phrase;
 mod role;
@@ -43,6 +45,7 @@ mod typo;
 use std::collections::HashMap;
 use std::fmt;
 
+pub(crate) use numerals::Numerals;
 pub(crate) use pack::Pack;
 pub(crate) use role::Role;
 pub(crate) use scan::{Hit, Scan};
@@ -213,6 +216,7 @@ impl Lexicon {
         }
         match name {
             "marks" => return Some(Section::Marks),
+            "numerals" => return Some(Section::Numerals),
             "plain" => return Some(Section::Plain),
             "summary" => return Some(Section::Summary),
             "tools" => return Some(Section::Tools),
@@ -247,6 +251,7 @@ impl Lexicon {
 
     fn add(&mut self, pack: usize, section: &Section, line: &str) -> Result<(), &'static str> {
         match section {
+            Section::Numerals => return self.packs[pack].add_numerals(line),
             Section::Marks => self.packs[pack].add_marks(line),
             Section::Phrases { role, class, value } => {
                 return self.packs[pack].add_phrases(line, *role, *class, *value);
@@ -292,6 +297,7 @@ impl std::error::Error for LexiconError {}
 
 enum Section {
     Marks,
+    Numerals,
     Phrases {
         role: Role,
         class: Option<Class>,

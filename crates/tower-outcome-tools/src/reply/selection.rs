@@ -52,7 +52,7 @@ impl Selection {
             some: around(Role::Some),
             rest: around(Role::Rest),
             all: around(Role::All) || !excepted.is_empty(),
-            amounts: money::amounts(&sentence.tokens[start..end]),
+            amounts: money::amounts(&sentence.tokens[start..end], sentence.pack.numerals()),
             ids: sentence.range_ids(start, end),
             ..Self::default()
         };
@@ -90,7 +90,7 @@ impl Selection {
 
 impl Sentence<'_> {
     /// The words behind "except", or before it where it stands behind.
-    fn excepted(&self) -> Range<usize> {
+    pub(crate) fn excepted(&self) -> Range<usize> {
         let end = self.tokens.len();
         match self.scan.hits.iter().find(|hit| hit.is(Role::Except)) {
             Some(hit) if hit.is_postposed() => self.list_start(hit)..hit.start,

@@ -39,6 +39,8 @@ pub(crate) struct Statement {
     pub(crate) reason: bool,
     /// Speaks of this customer's matter and not of matters in general.
     pub(crate) addressed: bool,
+    /// Speaks of one thing alone: what is said of it is not so of the rest.
+    pub(crate) only: bool,
     /// Speaks of it, this or them.
     pub(crate) pronoun: bool,
 }

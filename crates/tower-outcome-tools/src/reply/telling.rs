@@ -201,9 +201,10 @@ impl Sentence<'_> {
         let mut verbs: Vec<Class> = hit.classes(&VERBS).collect();
         verbs.sort_unstable();
         verbs.dedup();
+        let excepted = self.excepted();
         let nouns: Vec<&Hit> = self
             .hits(clause.start, clause.end)
-            .filter(|other| other.start != hit.start)
+            .filter(|other| other.start != hit.start && !excepted.contains(&other.start))
             .filter(|other| {
                 !self.is_predicate(other, clause.start, clause.end) || other.is(Role::Thing)
             })
@@ -244,6 +245,7 @@ impl Sentence<'_> {
             reason: clause.opener == Opener::Because
                 || clause.start > 0 && self.tokens[clause.start - 1].text == "(",
             addressed: self.is_addressed(clause),
+            only: self.is_of_one_only(clause),
             pronoun: self
                 .around(Role::Pronoun, clause.start, clause.end)
                 .is_some(),

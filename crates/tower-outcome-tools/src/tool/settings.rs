@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tower_outcome::Profile;
 use tower_outcome_core::rule::exact;
 use tower_outcome_core::{Error, IntentRules};
 
@@ -92,6 +93,29 @@ impl Tool {
     #[must_use]
     pub const fn with_near_misses(mut self, near_misses: NearMisses) -> Self {
         self.near_misses = near_misses;
+        self
+    }
+
+    /// Says what the API at `host`, to which this tool writes, promises about repeated writes. A `*`
+    /// in it stands for anything; of several hosts that fit the first counts.
+    ///
+    /// The promise travels with the call and holds for the writes that its handler makes there
+    /// through a client that was not told a profile: one plain client serves tools of many APIs. A
+    /// client that was told one goes by its own. Writes to any other host are promised nothing.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use tower_outcome::Profile;
+    /// use tower_outcome_tools::Tool;
+    ///
+    /// let refund = Tool::write("refund", |_| async { Ok(json!({})) })
+    ///     .with_profile("api.mollie.com", Profile::named("mollie").unwrap());
+    /// # let _ = refund;
+    /// ```
+    #[must_use]
+    pub fn with_profile(mut self, host: &str, profile: impl Into<Arc<Profile>>) -> Self {
+        let profiles = self.profiles.map(Arc::unwrap_or_clone).unwrap_or_default();
+        self.profiles = Some(Arc::new(profiles.with(host, profile)));
         self
     }
 

@@ -15,6 +15,7 @@ mod near_misses;
 mod nesting;
 mod permits;
 mod progress;
+mod promises;
 mod proxies;
 mod reconciling;
 mod redaction;

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Class;
+use super::numerals::Numerals;
 use super::phrase::{Part, Phrase, Reach, Sets, parts};
 use super::role::Role;
 use super::scan::{Hit, Scan};
@@ -16,6 +17,7 @@ pub(crate) struct Pack {
     phrases: Vec<Phrase>,
     openings: Openings,
     sets: Sets,
+    numerals: Numerals,
     marks: HashSet<String>,
     plain: HashSet<String>,
     /// Without accents: the word with them.
@@ -45,6 +47,7 @@ impl Pack {
             phrases: Vec::new(),
             openings: Openings::default(),
             sets: Sets::new(),
+            numerals: Numerals::default(),
             marks: HashSet::new(),
             plain: HashSet::new(),
             accents: HashMap::new(),
@@ -63,6 +66,11 @@ impl Pack {
     /// Whether a denial reaches the whole clause.
     pub(crate) const fn denies_anywhere(&self) -> bool {
         self.negates_backwards || self.unspaced
+    }
+
+    /// The numbers of this language.
+    pub(crate) const fn numerals(&self) -> &Numerals {
+        &self.numerals
     }
 
     /// The line that tells of an outcome in a summary.
@@ -195,6 +203,14 @@ impl Pack {
 
     pub(super) fn add_marks(&mut self, line: &str) {
         self.marks.extend(entries(line).map(str::to_lowercase));
+    }
+
+    pub(super) fn add_numerals(&mut self, line: &str) -> Result<(), &'static str> {
+        let (value, words) = line.split_once('=').ok_or("a number needs `= words`")?;
+        let value = value.trim().parse().map_err(|_| "not a number")?;
+        self.numerals
+            .add(entries(words).map(str::to_lowercase), value);
+        Ok(())
     }
 
     pub(super) fn add_plain(&mut self, line: &str) {

@@ -40,6 +40,7 @@ pub(crate) enum Role {
     Number,
     Of,
     Ongoing,
+    Only,
     Ordinal,
     Participle,
     Passive,
@@ -107,6 +108,7 @@ impl Role {
                 | Self::No
                 | Self::Number
                 | Self::Of
+                | Self::Only
                 | Self::Ordinal
                 | Self::Passive
                 | Self::PastTime
@@ -177,6 +179,7 @@ const ROLES: &[(&str, Role)] = &[
     ("number", Role::Number),
     ("of", Role::Of),
     ("ongoing", Role::Ongoing),
+    ("only", Role::Only),
     ("ordinal", Role::Ordinal),
     ("participle", Role::Participle),
     ("passive", Role::Passive),
