@@ -27,6 +27,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
+pub mod alias;
+mod aliased;
 mod changes;
 pub mod cipher;
 #[cfg(feature = "conformance")]

@@ -30,6 +30,14 @@ impl EntryKey {
             key: *intent.key(),
         }
     }
+
+    /// The place of another key of the same scope.
+    pub(crate) fn at(&self, key: IdempotencyKey) -> Self {
+        Self {
+            scope: Arc::clone(&self.scope),
+            key,
+        }
+    }
 }
 
 /// What is known of one intent. Holds no argument, header or credential.
@@ -73,11 +81,33 @@ pub struct Entry {
     pub look_at: Timestamp,
     /// The word of a person, where one has decided.
     pub resolution: Option<Resolution>,
+    /// Under which key of the same scope the intent is found, if this is an alias.
+    pub alias_of: Option<IdempotencyKey>,
+}
+
+impl Entry {
+    /// Where the entry is that this one is an alias of.
+    ///
+    /// None of an alias that is [shared](Self::is_shared): it leads nowhere.
+    #[must_use]
+    pub fn leads_to(&self) -> Option<EntryKey> {
+        let key = self.alias_of.filter(|_| !self.is_shared())?;
+        Some(self.key.at(key))
+    }
+
+    /// Whether this is an alias that several entries have, so that its key tells no longer which of
+    /// them is meant.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.state == State::Alias && self.code.is_some()
+    }
 }
 
 /// What may happen to an entry next.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum State {
+    /// The intent is found under another key, which former rules gave it.
+    Alias,
     /// An owner may decide to send and has not.
     Claimed,
     /// Something may leave now or have left.
@@ -97,6 +127,7 @@ pub enum State {
 impl State {
     /// Every state there is.
     pub const ALL: &[Self] = &[
+        Self::Alias,
         Self::Claimed,
         Self::Dispatching,
         Self::Done,
@@ -110,6 +141,7 @@ impl State {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Alias => "alias",
             Self::Claimed => "claimed",
             Self::Dispatching => "dispatching",
             Self::Done => "done",
