@@ -183,6 +183,12 @@ impl Intent {
         self
     }
 
+    /// Whether `key` is a key of the wish: that of its entry, or one that a version of the rules gives.
+    #[must_use]
+    pub fn is_named_by(&self, key: &IdempotencyKey) -> bool {
+        self.key() == key || self.versions().any(|intent| intent.own_key() == key)
+    }
+
     /// The key by the rules of the wish itself, wherever a ledger has it.
     pub(crate) fn own_key(&self) -> &IdempotencyKey {
         &self.inner.key

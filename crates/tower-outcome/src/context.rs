@@ -46,7 +46,7 @@ pub struct Context {
 
 struct Shared {
     gate: Gate,
-    key: IdempotencyKey,
+    intent: Intent,
     generation: u32,
     reads_only: bool,
     recorder: Option<Arc<dyn Recorder>>,
@@ -88,7 +88,7 @@ impl Context {
         Self {
             shared: Arc::new(Shared {
                 gate,
-                key: *intent.key(),
+                intent: intent.clone(),
                 generation,
                 reads_only: false,
                 recorder: None,
@@ -175,7 +175,7 @@ impl Context {
     /// The key of the whole call.
     #[must_use]
     pub fn key(&self) -> &IdempotencyKey {
-        &self.shared.key
+        self.shared.intent.key()
     }
 
     /// Everything that the handler wrote or tried to: one call for each write, the latest. Where an
@@ -208,7 +208,8 @@ impl Context {
     /// Whether this call or one around it is what `key` names, so that its claim stands already.
     #[must_use]
     pub fn answers_for(&self, key: &IdempotencyKey) -> bool {
-        self.lineage().any(|context| context.key() == key)
+        self.lineage()
+            .any(|context| context.shared.intent.is_named_by(key))
     }
 
     pub(crate) fn generation(&self) -> u32 {
@@ -320,7 +321,7 @@ fn ended(call: &Call, as_word: impl Fn(Outcome) -> bool) -> bool {
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
-            .field("key", &self.shared.key)
+            .field("key", self.key())
             .field("gate", &self.shared.gate)
             .field("label", &self.label)
             .finish_non_exhaustive()
