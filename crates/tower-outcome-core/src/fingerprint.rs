@@ -22,7 +22,7 @@ use std::iter;
 use crate::Error;
 use crate::key::{KeyHasher, hex, unhex};
 
-pub(crate) use self::versions::Comparison;
+pub use self::versions::Comparison;
 
 mod versions;
 

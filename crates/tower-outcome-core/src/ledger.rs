@@ -45,6 +45,7 @@ mod page;
 mod redacted;
 mod request;
 
+pub use crate::fingerprint::Comparison;
 pub use changes::{Changes, Waiting};
 #[cfg(feature = "encryption")]
 pub use cipher::AesGcmSiv;

@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 use tower_outcome_core::ledger::{
     Entry, EntryKey, Owner, Resolution, State, Timestamp, WriteRecord,
 };
-use tower_outcome_core::{BoxError, Fingerprint, IdempotencyKey, Landing};
+use tower_outcome_core::{BoxError, Fingerprint, Landing};
 
 use crate::fault::Fault;
-use crate::keyspace::{hex, unhex};
+use crate::keyspace::{hex, unhex, unhex_key};
 
 /// An entry and the name of its last change.
 #[derive(Clone)]
@@ -151,7 +151,7 @@ impl<'a> Record<'a> {
             look_at: Timestamp(look_at),
             resolution: self.resolution.map(Cow::into_owned),
             alias_of: match self.alias_of {
-                Some(digits) => Some(IdempotencyKey::from_bytes(unhex(&digits).ok_or("no key")?)),
+                Some(digits) => Some(unhex_key(&digits).ok_or("no key")?),
                 None => None,
             },
         };

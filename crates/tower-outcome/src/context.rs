@@ -205,11 +205,16 @@ impl Context {
         std::iter::successors(Some(self), |context| context.shared.outer.as_ref())
     }
 
+    /// Whether `key` is a key of this call: see [`Intent::is_named_by`].
+    #[must_use]
+    pub fn is_named_by(&self, key: &IdempotencyKey) -> bool {
+        self.shared.intent.is_named_by(key)
+    }
+
     /// Whether this call or one around it is what `key` names, so that its claim stands already.
     #[must_use]
     pub fn answers_for(&self, key: &IdempotencyKey) -> bool {
-        self.lineage()
-            .any(|context| context.shared.intent.is_named_by(key))
+        self.lineage().any(|context| context.is_named_by(key))
     }
 
     pub(crate) fn generation(&self) -> u32 {

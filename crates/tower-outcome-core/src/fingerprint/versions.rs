@@ -12,12 +12,13 @@ use crate::IdempotencyKey;
 use crate::key::hex;
 
 /// What comparing a call with an entry comes to.
-#[derive(Debug, Eq, PartialEq)]
-pub(crate) enum Comparison<'a> {
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Comparison<'a> {
     /// No version of the rules speaks of both.
     Apart,
     /// The first field that is not equal.
     Differs(&'a str),
+    /// Nothing that has to be equal differs.
     Equal,
 }
 

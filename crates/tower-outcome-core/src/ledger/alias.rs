@@ -68,7 +68,8 @@ pub async fn place<L: Ledger + ?Sized>(ledger: &L, intent: &Intent) -> Result<In
     Ok(intent.at_home(home.key))
 }
 
-/// The entry of a wish, under whichever of its keys, as it stands now. Writes nothing.
+/// The entry of a wish, under whichever of its keys, as it stands now, and the wish there. Writes
+/// nothing.
 ///
 /// # Errors
 ///
@@ -76,15 +77,16 @@ pub async fn place<L: Ledger + ?Sized>(ledger: &L, intent: &Intent) -> Result<In
 pub async fn find<L: Ledger + ?Sized>(
     ledger: &L,
     intent: &Intent,
-) -> Result<Option<Entry>, LedgerError> {
+) -> Result<(Intent, Option<Entry>), LedgerError> {
     let own = EntryKey::of(intent);
-    for version in intent.versions() {
-        let entry = read(ledger, &own.at(*version.own_key())).await?;
-        if entry.is_some() {
-            return Ok(entry);
+    let mut asked = Some(intent);
+    while let Some(version) = asked {
+        if let Some(entry) = read(ledger, &own.at(*version.own_key())).await? {
+            return Ok((intent.clone().at_home(entry.key.key), Some(entry)));
         }
+        asked = version.successor();
     }
-    Ok(None)
+    Ok((intent.clone(), None))
 }
 
 /// What [`Ledger::read`] returns, of the entry that `key` leads to.

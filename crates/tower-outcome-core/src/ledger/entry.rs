@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::request::StoredRequest;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Comparison, Fingerprint};
 use crate::intent::time;
 use crate::{Code, Error, IdempotencyKey, Intent, Landing};
 
@@ -93,6 +93,13 @@ impl Entry {
     pub fn leads_to(&self) -> Option<EntryKey> {
         let key = self.alias_of.filter(|_| !self.is_shared())?;
         Some(self.key.at(key))
+    }
+
+    /// Compares what has to be equal in an identical call with what a call says: see
+    /// [`Intent::entry_fingerprint`].
+    #[must_use]
+    pub fn compare<'a>(&'a self, call: &'a Fingerprint) -> Comparison<'a> {
+        self.fingerprint.compare(call, &self.key.key)
     }
 
     /// Whether this is an alias that several entries have, so that its key tells no longer which of

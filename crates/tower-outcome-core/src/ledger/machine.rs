@@ -121,7 +121,7 @@ fn claimed(entry: &mut Entry, claim: Claim, now: Timestamp) -> (bool, Answer) {
         State::Claimed | State::Dispatching => Answer::InProgress,
         State::Alias | State::Unknown => Answer::StillConfirming,
         State::Done | State::Partial => {
-            match (entry.fingerprint).compare(&claim.fingerprint, &entry.key.key) {
+            match entry.compare(&claim.fingerprint) {
                 // A part of something else happened, or the rules of the two have nothing in common:
                 // what this one would do is not known.
                 Comparison::Apart => Answer::StillConfirming,
