@@ -12,6 +12,7 @@ mod outcome;
 mod retry;
 mod shield;
 mod support;
+mod versions;
 mod whole;
 
 #[path = "../laws/trace.rs"]

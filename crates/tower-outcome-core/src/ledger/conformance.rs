@@ -175,6 +175,7 @@ pub async fn run_shared<L: Ledger>(open: impl AsyncFn(Clock, u32) -> L) {
         shared::claimants_of_several_processes_race_for_one_claim,
         shared::clocks_that_disagree_cost_patience_and_no_rule,
         shared::every_state_is_there_after_a_restart,
+        shared::two_versions_in_two_processes_race_for_one_claim,
     }
     verdict.pronounce();
 }

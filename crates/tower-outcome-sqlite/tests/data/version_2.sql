@@ -87,10 +87,10 @@ SELECT scope,
 FROM entries;
 
 INSERT INTO entries VALUES
-    ('acme', zeroblob(31) || x'01', 'refund', 'done', 1, 0, 1, zeroblob(16), 1750000030123,
+    ('acme', x'0000000000000000000000000000000000000000000000000000000000000001', 'refund', 'done', 1, 0, 1, zeroblob(16), 1750000030123,
      '{"body":"000102030405060708090a0b0c0d0e0f"}', 'done', 'in_flight', x'7b7d', '[]',
      1750000000123, 1750000001123, 1750000010123, 0, 1750000030123, NULL),
-    ('acme', zeroblob(31) || x'02', 'refund', 'unknown', 2, 1, 1, zeroblob(16), 1750000030123, '{}',
+    ('acme', x'0000000000000000000000000000000000000000000000000000000000000002', 'refund', 'unknown', 2, 1, 1, zeroblob(16), 1750000030123, '{}',
      'timeout_after_send', 'in_flight', NULL,
      '[{"label":"refund","route":"POST api.example/refunds","wire_key":"k-2","only":true}]',
      1750000000123, 1750000002123, 1750000010123, 3, 1750000090123, NULL);

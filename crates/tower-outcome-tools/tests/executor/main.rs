@@ -26,3 +26,4 @@ mod shutdown;
 mod status;
 mod support;
 mod twins;
+mod versions;

@@ -201,7 +201,7 @@ pub(super) async fn an_alias_is_kept_until_its_entry_is_gone<L: Ledger>(bench: &
 }
 
 /// The wish by rules of these versions, each of which succeeds the one before.
-fn wish(versions: &[u8], arguments: &Value) -> Intent {
+pub(super) fn wish(versions: &[u8], arguments: &Value) -> Intent {
     let rules = versions.iter().map(|version| {
         let rules = IntentRules::new("refund").with_version(version.to_string());
         rules.matches("/amount", decimal(2))
@@ -215,7 +215,7 @@ fn of(rules: &IntentRules, arguments: &Value) -> Intent {
 }
 
 /// Claims as a process does, and returns where the wish has its entry.
-async fn claimed<L: Ledger>(bench: &Bench<L>, wish: &Intent) -> (Bench<L>, Answer) {
+pub(super) async fn claimed<L: Ledger>(bench: &Bench<L>, wish: &Intent) -> (Bench<L>, Answer) {
     loop {
         let placed = alias::place(&*bench.ledger, wish).await;
         let placed = placed.expect("the wish has a place");
