@@ -13,6 +13,7 @@ mod retry;
 mod shield;
 mod support;
 mod uncompiled;
+mod versions;
 mod whole;
 
 #[path = "../laws/trace.rs"]

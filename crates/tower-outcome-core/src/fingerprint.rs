@@ -22,6 +22,10 @@ use std::iter;
 use crate::Error;
 use crate::key::{KeyHasher, hex, unhex};
 
+pub use self::versions::Comparison;
+
+mod versions;
+
 /// Hashes of the fields that must match, sorted by name.
 ///
 /// See the [module docs](self).
@@ -96,11 +100,15 @@ impl Fingerprint {
     pub(crate) fn with_hash(mut self, name: &str, hash: &[u8; 32]) -> Self {
         let mut kept = [0; HASH_LENGTH];
         kept.copy_from_slice(&hash[..HASH_LENGTH]);
+        self.put(name, kept);
+        self
+    }
+
+    fn put(&mut self, name: &str, kept: [u8; HASH_LENGTH]) {
         match self.parts.binary_search_by(|part| (*part.0).cmp(name)) {
             Ok(at) => self.parts[at].1 = kept,
             Err(at) => self.parts.insert(at, (name.into(), kept)),
         }
-        self
     }
 
     fn iter(&self) -> impl Iterator<Item = (&str, &[u8; HASH_LENGTH])> {

@@ -69,6 +69,8 @@ struct Inner {
     occurrence: u32,
     /// The same wish by the rules that are to come.
     successor: Option<Intent>,
+    /// The key of the entry where a ledger has it, if that is not its own.
+    home: Option<IdempotencyKey>,
 }
 
 /// Where the key comes from.
@@ -137,6 +139,7 @@ impl Intent {
         if !matches!(self.inner.origin, Origin::Raw(_)) {
             let inner = Arc::make_mut(&mut self.inner);
             inner.occurrence = n;
+            inner.home = None;
             inner.key = key(&inner.base, n);
             inner.successor = inner.successor.take().map(|it| it.with_occurrence(n));
         }
@@ -167,7 +170,45 @@ impl Intent {
     /// The key of the wish.
     #[must_use]
     pub fn key(&self) -> &IdempotencyKey {
+        self.inner.home.as_ref().unwrap_or(&self.inner.key)
+    }
+
+    /// The same wish at the entry where a ledger has it, under that entry's key: see
+    /// [`alias`](crate::ledger::alias). Another occurrence of it is not there.
+    pub(crate) fn at_home(mut self, key: IdempotencyKey) -> Self {
+        let home = Some(key).filter(|key| *key != self.inner.key);
+        if self.inner.home != home {
+            Arc::make_mut(&mut self.inner).home = home;
+        }
+        self
+    }
+
+    /// Whether `key` is a key of the wish: that of its entry, or one that a version of the rules gives.
+    #[must_use]
+    pub fn is_named_by(&self, key: &IdempotencyKey) -> bool {
+        self.key() == key || self.versions().any(|intent| intent.own_key() == key)
+    }
+
+    /// The key by the rules of the wish itself, wherever a ledger has it.
+    pub(crate) fn own_key(&self) -> &IdempotencyKey {
         &self.inner.key
+    }
+
+    /// The same wish by the rules of its key and by all that succeed them.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |intent| intent.successor())
+    }
+
+    /// What must be equal in the entry where a ledger has the wish, by every version of the rules
+    /// that is known here.
+    #[must_use]
+    pub fn entry_fingerprint(&self) -> Fingerprint {
+        if self.successor().is_none() && self.inner.home.is_none() {
+            return self.fingerprint().clone();
+        }
+        let versions = self.versions();
+        let versions = versions.map(|intent| (intent.own_key(), intent.fingerprint()));
+        Fingerprint::of_versions(versions, self.key())
     }
 
     /// What must be equal when the key is met again.
@@ -283,6 +324,7 @@ impl Intent {
                 fingerprint: Fingerprint::default(),
                 occurrence: 0,
                 successor: None,
+                home: None,
             }),
         }
     }
@@ -292,8 +334,14 @@ impl Intent {
         self
     }
 
+    /// Adds what succeeds all versions that are known.
     fn with_successor(mut self, successor: Self) -> Self {
-        Arc::make_mut(&mut self.inner).successor = Some(successor);
+        let inner = Arc::make_mut(&mut self.inner);
+        let last = match inner.successor.take() {
+            Some(next) => next.with_successor(successor),
+            None => successor,
+        };
+        inner.successor = Some(last);
         self
     }
 }

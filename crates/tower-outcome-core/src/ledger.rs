@@ -27,6 +27,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
+pub mod alias;
+mod aliased;
 mod changes;
 pub mod cipher;
 #[cfg(feature = "conformance")]
@@ -43,6 +45,7 @@ mod page;
 mod redacted;
 mod request;
 
+pub use crate::fingerprint::Comparison;
 pub use changes::{Changes, Waiting};
 #[cfg(feature = "encryption")]
 pub use cipher::AesGcmSiv;

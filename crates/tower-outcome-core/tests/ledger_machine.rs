@@ -154,7 +154,7 @@ fn at_epoch(mut event: Event, current: u64) -> Event {
                 _ => current,
             };
         }
-        Event::Claim(_) | Event::Find { .. } | Event::Look { .. } => {}
+        Event::Alias { .. } | Event::Claim(_) | Event::Find { .. } | Event::Look { .. } => {}
     }
     event
 }

@@ -48,15 +48,19 @@ WHERE ctid = ANY (ARRAY(
 RETURNING 1"#;
 
 /// The condition is that of the index `ended`: nothing that may still land, and a claim only if
-/// nothing of it was sent and its owner is gone.
+/// nothing of it was sent and its owner is gone, and an alias only if its entry is gone.
 const DELETE: &str = r#"
 DELETE FROM "ledger".entries
 WHERE ctid = ANY (ARRAY(
     SELECT ctid
-    FROM "ledger".entries
+    FROM "ledger".entries AS entry
     WHERE result IS NULL AND (state IN ('done', 'failed', 'free', 'partial') OR NOT maybe_sent)
         AND (state <> 'claimed' OR lease_until < $1::int8)
         AND updated_at < $1::int8
+        AND (state <> 'alias' OR NOT EXISTS (
+            SELECT FROM "ledger".entries AS target
+            WHERE target.scope = entry.scope AND target.key = entry.alias_of
+        ))
     ORDER BY updated_at
     LIMIT $2::int8
     FOR UPDATE SKIP LOCKED

@@ -41,6 +41,7 @@ pub(crate) struct Columns {
     looks: Vec<Option<i64>>,
     look_at: Vec<Option<i64>>,
     resolution: Vec<Option<String>>,
+    alias_of: Vec<Option<Vec<u8>>>,
 }
 
 impl Columns {
@@ -84,16 +85,19 @@ impl Columns {
         self.looks.push(number(|it| it.looks.into()));
         self.look_at.push(number(|it| it.look_at.0));
         self.resolution.push(resolution);
+        let alias_of = entry.and_then(|it| it.alias_of);
+        self.alias_of
+            .push(alias_of.map(|key| key.as_bytes().to_vec()));
         Ok(())
     }
 
     /// The values in the order of the statement.
-    pub(crate) fn values(&self) -> [&(dyn ToSql + Sync); 21] {
+    pub(crate) fn values(&self) -> [&(dyn ToSql + Sync); 22] {
         self.typed().map(|(value, _)| value)
     }
 
     /// The values with their types, for sessions that have not prepared the statement.
-    pub(crate) fn typed(&self) -> [(&(dyn ToSql + Sync), Type); 21] {
+    pub(crate) fn typed(&self) -> [(&(dyn ToSql + Sync), Type); 22] {
         [
             (&self.scope, Type::TEXT_ARRAY),
             (&self.key, Type::BYTEA_ARRAY),
@@ -116,6 +120,7 @@ impl Columns {
             (&self.looks, Type::INT8_ARRAY),
             (&self.look_at, Type::INT8_ARRAY),
             (&self.resolution, Type::TEXT_ARRAY),
+            (&self.alias_of, Type::BYTEA_ARRAY),
         ]
     }
 }
@@ -201,6 +206,10 @@ fn entry(row: &Row) -> Result<Entry, Fault> {
         look_at: Timestamp(number(row, "look_at")?),
         resolution: column(row, "resolution", |text: Option<&str>| {
             Ok(text.map(serde_json::from_str).transpose()?)
+        })?,
+        alias_of: column(row, "alias_of", |bytes: Option<&[u8]>| {
+            let key = bytes.map(<[u8; 32]>::try_from).transpose()?;
+            Ok(key.map(IdempotencyKey::from_bytes))
         })?,
     })
 }

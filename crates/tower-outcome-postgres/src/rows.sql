@@ -9,11 +9,12 @@ WITH asked AS MATERIALIZED (
     FROM unnest(
         $1::text[], $2::bytea[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[],
         $8::int8[], $9::int8[], $10::bool[], $11::bytea[], $12::text[], $13::text[], $14::text[],
-        $15::text[], $16::text[], $17::text[], $18::bytea[], $19::int8[], $20::int8[], $21::text[]
+        $15::text[], $16::text[], $17::text[], $18::bytea[], $19::int8[], $20::int8[], $21::text[],
+        $22::bytea[]
     ) WITH ORDINALITY AS given (
         scope, key, epoch, generation, revision, lease_until, created_at, updated_at, last_send_by,
         maybe_sent, owner, tool, state, code, landing, fingerprint, writes, result, looks, look_at,
-        resolution, number
+        resolution, alias_of, number
     )
 ), known AS MATERIALIZED (
     -- One look-up by the primary key for each, however many rows there are.
@@ -29,12 +30,12 @@ WITH asked AS MATERIALIZED (
     INSERT INTO "ledger".entries AS entry (
         scope, key, epoch, generation, revision, lease_until, created_at, updated_at, last_send_by,
         maybe_sent, owner, tool, state, code, landing, fingerprint, writes, result, looks, look_at,
-        resolution
+        resolution, alias_of
     )
     SELECT
         asked.scope, asked.key, epoch, generation, asked.revision, lease_until, asked.created_at,
         updated_at, last_send_by, maybe_sent, owner, tool, state, code, landing, fingerprint,
-        writes, result, looks, look_at, resolution
+        writes, result, looks, look_at, resolution, alias_of
     FROM asked
     LEFT JOIN (SELECT number, revision, created_at FROM known) AS found USING (number)
     WHERE asked.revision = coalesce(found.revision, 0) + 1
@@ -58,7 +59,8 @@ WITH asked AS MATERIALIZED (
         result = excluded.result,
         looks = excluded.looks,
         look_at = excluded.look_at,
-        resolution = excluded.resolution
+        resolution = excluded.resolution,
+        alias_of = excluded.alias_of
     -- Of the row as it is by now, which this statement may not have seen above.
     WHERE entry.revision = excluded.revision - 1 AND entry.created_at = excluded.created_at
     RETURNING scope, key

@@ -114,12 +114,17 @@ fn is_open(entry: &Entry) -> bool {
     entry.maybe_sent && doubtful.contains(&entry.state)
 }
 
-/// In milliseconds, 0 for ever: what may still be in the making never ends by time.
+/// In milliseconds, 0 for ever: what may still be in the making never ends by time. An alias is kept
+/// anew while it is used, and lives longer than what it leads to unless that was in doubt for as long.
 fn retention(entry: &Entry, ended: std::time::Duration) -> u64 {
     match entry.state {
         State::Claimed | State::Dispatching | State::Unknown => 0,
+        State::Alias => u64::try_from((ended * ALIAS_RETENTIONS).as_millis()).unwrap_or(u64::MAX),
         State::Done | State::Failed | State::Free | State::Partial => {
             u64::try_from(ended.as_millis()).unwrap_or(u64::MAX)
         }
     }
 }
+
+/// How many times as long as what has ended an alias is kept since it was last used.
+const ALIAS_RETENTIONS: u32 = 3;

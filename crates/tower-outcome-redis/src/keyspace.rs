@@ -85,11 +85,9 @@ impl Names {
     /// The entry that the names are of.
     pub(crate) fn key(&self) -> Option<EntryKey> {
         let (digits, scope) = self.member.split_once(':')?;
-        let (high, low) = digits.split_at_checked(32)?;
-        let halves = [unhex(high)?, unhex(low)?].concat();
         Some(EntryKey {
             scope: scope.into(),
-            key: IdempotencyKey::from_bytes(halves.try_into().ok()?),
+            key: unhex_key(digits)?,
         })
     }
 }
@@ -107,6 +105,13 @@ pub(crate) fn unhex(digits: &str) -> Option<[u8; 16]> {
     let written = digits.len() == 32 && digits.bytes().all(|it| it.is_ascii_hexdigit());
     let number = u128::from_str_radix(digits, 16).ok().filter(|_| written)?;
     Some(number.to_be_bytes())
+}
+
+/// Reads all digits of a key.
+pub(crate) fn unhex_key(digits: &str) -> Option<IdempotencyKey> {
+    let (high, low) = digits.split_at_checked(32)?;
+    let halves = [unhex(high)?, unhex(low)?].concat();
+    Some(IdempotencyKey::from_bytes(halves.try_into().ok()?))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ impl Memory {
                 }
                 rows.insert(stored.entry.key.clone(), stored);
             }
-            State::Done | State::Failed | State::Free | State::Partial => {
+            State::Alias | State::Done | State::Failed | State::Free | State::Partial => {
                 rows.remove(&stored.entry.key);
             }
         }

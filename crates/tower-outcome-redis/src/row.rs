@@ -13,7 +13,7 @@ use tower_outcome_core::ledger::{
 use tower_outcome_core::{BoxError, Fingerprint, Landing};
 
 use crate::fault::Fault;
-use crate::keyspace::{hex, unhex};
+use crate::keyspace::{hex, unhex, unhex_key};
 
 /// An entry and the name of its last change.
 #[derive(Clone)]
@@ -81,6 +81,8 @@ struct Record<'a> {
     look_at: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     resolution: Option<Cow<'a, Resolution>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    alias_of: Option<Cow<'a, str>>,
     fingerprint: Cow<'a, RawValue>,
     result: bool,
     writes: Cow<'a, [WriteRecord]>,
@@ -105,6 +107,7 @@ impl<'a> Record<'a> {
             looks: entry.looks,
             look_at: Some(entry.look_at.0),
             resolution: entry.resolution.as_ref().map(Cow::Borrowed),
+            alias_of: entry.alias_of.map(|key| hex(key.as_bytes()).into()),
             fingerprint: Cow::Owned(RawValue::from_string(entry.fingerprint.to_text())?),
             result: stored.has_result,
             writes: (&*entry.writes).into(),
@@ -147,6 +150,10 @@ impl<'a> Record<'a> {
             looks: self.looks,
             look_at: Timestamp(look_at),
             resolution: self.resolution.map(Cow::into_owned),
+            alias_of: match self.alias_of {
+                Some(digits) => Some(unhex_key(&digits).ok_or("no key")?),
+                None => None,
+            },
         };
         Ok(Stored {
             entry,

@@ -151,7 +151,8 @@ const fn needs_our_claim(event: &Event) -> bool {
     match event {
         Event::Release { .. } | Event::Send { .. } => true,
         Event::Settle { ending, .. } => !matches!(ending, Ending::Done { .. }),
-        Event::Claim(_)
+        Event::Alias { .. }
+        | Event::Claim(_)
         | Event::Find { .. }
         | Event::Look { .. }
         | Event::Resend { .. }

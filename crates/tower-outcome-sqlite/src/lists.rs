@@ -151,13 +151,18 @@ const COUNTS: &str = "
     FROM entries
     GROUP BY 1";
 
-/// The condition is that of the index `ended`: nothing that may still land.
+/// The condition is that of the index `ended`: nothing that may still land, and no alias whose entry
+/// is there.
 const DELETE: &str = "
     DELETE FROM entries
     WHERE (scope, key) IN (
         SELECT scope, key FROM entries
         WHERE (state IN ('done', 'failed', 'free', 'partial') OR NOT maybe_sent)
             AND updated_at < :before AND (state <> 'claimed' OR lease_until < :before)
+            AND (state <> 'alias' OR NOT EXISTS (
+                SELECT 1 FROM entries AS target
+                WHERE target.scope = entries.scope AND target.key = entries.alias_of
+            ))
         ORDER BY updated_at
         LIMIT :limit
     )";

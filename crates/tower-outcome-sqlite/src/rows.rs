@@ -76,6 +76,7 @@ fn put(store: &Connection, entry: &Entry) -> Result<(), LedgerError> {
         ":looks": entry.looks,
         ":look_at": integer(entry.look_at.0),
         ":resolution": resolution,
+        ":alias_of": entry.alias_of.as_ref().map(IdempotencyKey::as_bytes),
     };
     let stored = statement.execute(values);
     stored.map(drop).map_err(LedgerError::unavailable)
@@ -116,6 +117,9 @@ pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
             ValueRef::Null => None,
             _ => Some(read_text(row, "resolution", json::<Resolution>)?),
         },
+        alias_of: row
+            .get::<_, Option<_>>("alias_of")?
+            .map(IdempotencyKey::from_bytes),
     })
 }
 
@@ -170,9 +174,9 @@ const PUT: &str = "
     REPLACE INTO entries (
         scope, key, tool, state, epoch, generation, maybe_sent, owner, lease_until, fingerprint,
         code, landing, result, writes, created_at, updated_at, last_send_by, looks, look_at,
-        resolution
+        resolution, alias_of
     ) VALUES (
         :scope, :key, :tool, :state, :epoch, :generation, :maybe_sent, :owner, :lease_until,
         :fingerprint, :code, :landing, :result, :writes, :created_at, :updated_at, :last_send_by,
-        :looks, :look_at, :resolution
+        :looks, :look_at, :resolution, :alias_of
     )";

@@ -46,7 +46,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use tower_outcome::Context;
-use tower_outcome_core::ledger::{Entry, EntryKey};
+use tower_outcome_core::ledger::{Entry, EntryKey, LedgerError, alias};
 use tower_outcome_core::{Code, Conclusion, Envelope, Error, Intent};
 use tower_service::Service;
 
@@ -159,6 +159,30 @@ impl Executor {
             }
             Err(error) => Err(narrow(doubts.unasked(key, &error))),
         }
+    }
+
+    /// A call's row under whichever of its keys, and the call there; or the answer to a call about
+    /// which the ledger could not be asked.
+    async fn find(&self, intent: &Intent) -> Result<(Intent, Option<Entry>), Envelope> {
+        let found = alias::find(&*self.config.ledger, intent).await;
+        if let Ok((intent, entry)) = &found {
+            let key = EntryKey::of(intent);
+            self.state.doubts.learn(&key, entry.as_ref());
+        }
+        found.map_err(|error| self.unasked(intent, &error))
+    }
+
+    /// A call at its row, where other keys lead to it.
+    async fn place(&self, intent: &Intent) -> Result<Intent, Envelope> {
+        let placed = alias::place(&*self.config.ledger, intent).await;
+        let placed = placed.map_err(|error| self.unasked(intent, &error))?;
+        self.state.recent.note(EntryKey::of(&placed));
+        Ok(placed)
+    }
+
+    fn unasked(&self, intent: &Intent, error: &LedgerError) -> Envelope {
+        let key = EntryKey::of(intent);
+        narrow(self.state.doubts.unasked(&key, error))
     }
 
     fn look_up(&self, call: &ToolCall) -> Result<(Arc<Tool>, Intent), Error> {

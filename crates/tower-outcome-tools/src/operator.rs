@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tower_outcome_core::ledger::{
-    Counts, Entry, EntryKey, Event, Filter, Ledger, LedgerError, Page, Resolved, State,
+    Counts, Entry, EntryKey, Event, Filter, Ledger, LedgerError, Page, Resolved, State, alias,
 };
 
 mod error;
@@ -58,13 +58,13 @@ impl Operator {
         Ok(self.ledger.page(filter).await?)
     }
 
-    /// The entry of a key.
+    /// The entry of a key, or the one that it leads to where it is an alias.
     ///
     /// # Errors
     ///
     /// [`OperatorError`] where there is none, or the ledger could not be asked.
     pub async fn show(&self, key: &EntryKey) -> Result<Entry, OperatorError> {
-        let entry = self.ledger.read(key).await?;
+        let entry = alias::read(&*self.ledger, key).await?;
         entry.ok_or_else(OperatorError::not_found)
     }
 

@@ -52,6 +52,8 @@ struct Record {
     names: OnceLock<Names>,
     profile: Arc<Profile>,
     key: CallKey,
+    /// Where a ledger has the write's intent.
+    placed: OnceLock<Intent>,
     context: Option<Context>,
     first: Track,
     progress: Mutex<Progress>,
@@ -129,6 +131,7 @@ impl Call {
             names: OnceLock::new(),
             profile,
             key,
+            placed: OnceLock::new(),
             context,
             first: Track::default(),
             progress: Mutex::default(),
@@ -177,7 +180,10 @@ impl Call {
     /// The key of the write, if it has one that was derived from an intent.
     #[must_use]
     pub fn key(&self) -> Option<&IdempotencyKey> {
-        self.record.key.derived()
+        let placed = self.record.placed.get();
+        placed
+            .map(Intent::key)
+            .or_else(|| self.record.key.derived())
     }
 
     /// What has left so far, over all attempts.

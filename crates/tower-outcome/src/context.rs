@@ -48,7 +48,7 @@ pub struct Context {
 
 struct Shared {
     gate: Gate,
-    key: IdempotencyKey,
+    intent: Intent,
     generation: u32,
     reads_only: bool,
     recorder: Option<Arc<dyn Recorder>>,
@@ -90,7 +90,7 @@ impl Context {
         Self {
             shared: Arc::new(Shared {
                 gate,
-                key: *intent.key(),
+                intent: intent.clone(),
                 generation,
                 reads_only: false,
                 recorder: None,
@@ -187,7 +187,7 @@ impl Context {
     /// The key of the whole call.
     #[must_use]
     pub fn key(&self) -> &IdempotencyKey {
-        &self.shared.key
+        self.shared.intent.key()
     }
 
     /// Everything that the handler wrote or tried to: one call for each write, the latest. Where an
@@ -217,10 +217,16 @@ impl Context {
         std::iter::successors(Some(self), |context| context.shared.outer.as_ref())
     }
 
+    /// Whether `key` is a key of this call: see [`Intent::is_named_by`].
+    #[must_use]
+    pub fn is_named_by(&self, key: &IdempotencyKey) -> bool {
+        self.shared.intent.is_named_by(key)
+    }
+
     /// Whether this call or one around it is what `key` names, so that its claim stands already.
     #[must_use]
     pub fn answers_for(&self, key: &IdempotencyKey) -> bool {
-        self.lineage().any(|context| context.key() == key)
+        self.lineage().any(|context| context.is_named_by(key))
     }
 
     pub(crate) fn generation(&self) -> u32 {
@@ -337,7 +343,7 @@ fn ended(call: &Call, as_word: impl Fn(Outcome) -> bool) -> bool {
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
-            .field("key", &self.shared.key)
+            .field("key", self.key())
             .field("gate", &self.shared.gate)
             .field("label", &self.label)
             .finish_non_exhaustive()

@@ -29,6 +29,7 @@ use verdict::Verdict;
 
 pub use secrets::{MARKER, carry_secrets, holds_marker};
 
+mod aliases;
 mod bench;
 mod caps;
 mod changes;
@@ -66,6 +67,14 @@ pub async fn run<L: Ledger>(fresh: impl AsyncFn(Clock) -> L) {
         )+};
     }
     each! {
+        aliases::an_alias_is_kept_until_its_entry_is_gone,
+        aliases::an_alias_leads_on_and_is_never_claimed,
+        aliases::an_alias_that_two_wishes_share_leads_nowhere,
+        aliases::a_retired_version_stays_done,
+        aliases::of_two_versions_that_race_one_is_granted,
+        aliases::tenants_with_equal_keys_have_aliases_of_their_own,
+        aliases::versions_that_know_nothing_of_each_others_fields_are_not_compared,
+        aliases::whichever_of_three_versions_comes_first_is_met_by_the_others,
         caps::a_name_over_the_cap_is_refused,
         caps::a_request_over_the_cap_is_left_out,
         caps::a_result_over_the_cap_is_left_out,
@@ -166,6 +175,7 @@ pub async fn run_shared<L: Ledger>(open: impl AsyncFn(Clock, u32) -> L) {
         shared::claimants_of_several_processes_race_for_one_claim,
         shared::clocks_that_disagree_cost_patience_and_no_rule,
         shared::every_state_is_there_after_a_restart,
+        shared::two_versions_in_two_processes_race_for_one_claim,
     }
     verdict.pronounce();
 }

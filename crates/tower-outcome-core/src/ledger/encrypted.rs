@@ -104,7 +104,8 @@ impl<L: Ledger, C: Cipher> EncryptedLedger<L, C> {
                 epoch,
                 ending: self.seal_ending(key, ending),
             },
-            Event::Claim(_)
+            Event::Alias { .. }
+            | Event::Claim(_)
             | Event::Look { .. }
             | Event::Release { .. }
             | Event::Resend { .. }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::request::StoredRequest;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Comparison, Fingerprint};
 use crate::intent::time;
 use crate::{Code, Error, IdempotencyKey, Intent, Landing};
 
@@ -28,6 +28,14 @@ impl EntryKey {
         Self {
             scope: Arc::clone(intent.shared_scope()),
             key: *intent.key(),
+        }
+    }
+
+    /// The place of another key of the same scope.
+    pub(crate) fn at(&self, key: IdempotencyKey) -> Self {
+        Self {
+            scope: Arc::clone(&self.scope),
+            key,
         }
     }
 }
@@ -73,11 +81,40 @@ pub struct Entry {
     pub look_at: Timestamp,
     /// The word of a person, where one has decided.
     pub resolution: Option<Resolution>,
+    /// Under which key of the same scope the intent is found, if this is an alias.
+    pub alias_of: Option<IdempotencyKey>,
+}
+
+impl Entry {
+    /// Where the entry is that this one is an alias of.
+    ///
+    /// None of an alias that is [shared](Self::is_shared): it leads nowhere.
+    #[must_use]
+    pub fn leads_to(&self) -> Option<EntryKey> {
+        let key = self.alias_of.filter(|_| !self.is_shared())?;
+        Some(self.key.at(key))
+    }
+
+    /// Compares what has to be equal in an identical call with what a call says: see
+    /// [`Intent::entry_fingerprint`].
+    #[must_use]
+    pub fn compare<'a>(&'a self, call: &'a Fingerprint) -> Comparison<'a> {
+        self.fingerprint.compare(call, &self.key.key)
+    }
+
+    /// Whether this is an alias that several entries have, so that its key tells no longer which of
+    /// them is meant.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.state == State::Alias && self.code.is_some()
+    }
 }
 
 /// What may happen to an entry next.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum State {
+    /// The intent is found under another key, which former rules gave it.
+    Alias,
     /// An owner may decide to send and has not.
     Claimed,
     /// Something may leave now or have left.
@@ -97,6 +134,7 @@ pub enum State {
 impl State {
     /// Every state there is.
     pub const ALL: &[Self] = &[
+        Self::Alias,
         Self::Claimed,
         Self::Dispatching,
         Self::Done,
@@ -110,6 +148,7 @@ impl State {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Alias => "alias",
             Self::Claimed => "claimed",
             Self::Dispatching => "dispatching",
             Self::Done => "done",

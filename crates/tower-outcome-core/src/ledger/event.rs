@@ -5,11 +5,22 @@ use std::time::Duration;
 
 use super::entry::{Owner, Timestamp, WriteRecord};
 use crate::fingerprint::Fingerprint;
-use crate::{Code, Conclusion, Intent, Outcome};
+use crate::{Code, Conclusion, IdempotencyKey, Intent, Outcome};
 
 /// Something that happens to an entry.
 #[derive(Clone, PartialEq)]
 pub enum Event {
+    /// The intent is found under another key of the same scope. Only what nobody uses becomes an
+    /// alias; what is one stays what it is, and answers [`Answer::Moved`] where it leads elsewhere.
+    /// What is in use, in doubt or has ended answers [`Answer::InProgress`]: it is the intent's own
+    /// entry. See [`alias`](super::alias).
+    Alias {
+        /// The other key.
+        of: IdempotencyKey,
+        /// Whether it is known to lead elsewhere, for another intent: then the key no longer tells
+        /// which of the two is meant, and nobody is led on.
+        shared: bool,
+    },
     /// Somebody wants to do it.
     Claim(Claim),
     /// A look-up found the effect by a token of ours. Proof, whoever brings it.
@@ -82,7 +93,7 @@ impl Event {
             | Self::Resolve { epoch, .. }
             | Self::Send { epoch, .. }
             | Self::Settle { epoch, .. } => Some(*epoch),
-            Self::Claim(_) | Self::Find { .. } | Self::Look { .. } => None,
+            Self::Alias { .. } | Self::Claim(_) | Self::Find { .. } | Self::Look { .. } => None,
         }
     }
 
@@ -90,6 +101,7 @@ impl Event {
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
+            Self::Alias { .. } => "alias",
             Self::Claim(_) => "claim",
             Self::Find { .. } => "find",
             Self::Look { .. } => "look",
@@ -126,7 +138,7 @@ impl Claim {
             tool: Arc::clone(intent.shared_tool()),
             owner,
             lease,
-            fingerprint: intent.fingerprint().clone(),
+            fingerprint: intent.entry_fingerprint(),
             announces_sends: true,
         }
     }
@@ -199,6 +211,8 @@ pub enum Answer {
     Granted(Grant),
     /// Another owner has it and is alive.
     InProgress,
+    /// This is an alias: the entry has this key, in the same scope.
+    Moved(IdempotencyKey),
     /// It has ended, and this is the stored answer.
     Settled {
         /// `already_done`, `result_omitted` or `partial`.

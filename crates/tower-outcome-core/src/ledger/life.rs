@@ -28,6 +28,8 @@ pub fn outlived(entry: &Entry, now: Timestamp) -> Outlived {
 /// What may be taken away of an entry, without any identical call being answered otherwise.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Outlived {
+    /// The alias is to be forgotten, once the entry that it leads to is.
+    Alias,
     /// The entry is to be forgotten.
     Everything,
     /// It is in use, in doubt, or still recognised.
@@ -76,13 +78,16 @@ impl Life {
         };
         match self.state_at(now) {
             State::Claimed | State::Dispatching | State::Unknown => Outlived::Nothing,
+            State::Alias if now > ended_at.after(TOMBSTONE_RETENTION) => Outlived::Alias,
             _ if now > ended_at.after(TOMBSTONE_RETENTION) => Outlived::Everything,
             State::Done | State::Partial
                 if self.has_result && now > self.updated_at.after(RESULT_RETENTION) =>
             {
                 Outlived::Result
             }
-            State::Done | State::Failed | State::Free | State::Partial => Outlived::Nothing,
+            State::Alias | State::Done | State::Failed | State::Free | State::Partial => {
+                Outlived::Nothing
+            }
         }
     }
 }

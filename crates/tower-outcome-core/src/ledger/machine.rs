@@ -7,13 +7,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::aliased;
 use super::entry::{
     Entry, EntryKey, MAX_NAME, MAX_REQUEST, MAX_RESULT, Owner, RESULT_RETENTION, Resolution, State,
     TOMBSTONE_RETENTION, Timestamp, WriteRecord,
 };
 use super::event::{Answer, Claim, Ending, Event, Grant, Resolved};
 use super::life::expire;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Comparison, Fingerprint};
 use crate::{Code, Error, Landing};
 
 pub use super::life::{Outlived, expired, outlived};
@@ -51,7 +52,7 @@ pub(super) fn advance(
             expire(entry, now);
             entry
         }
-        (vacancy, Event::Claim(_)) => vacancy.insert(vacant(key, now)),
+        (vacancy, Event::Alias { .. } | Event::Claim(_)) => vacancy.insert(vacant(key, now)),
         (None, event) => {
             return Err(Refused::Illegal(Illegal {
                 state: State::Free,
@@ -59,7 +60,11 @@ pub(super) fn advance(
             }));
         }
     };
+    if entry.state == State::Alias && !aliased::is_proof(entry, &event) {
+        return Ok(aliased::asked(entry, event, now)?);
+    }
     match event {
+        Event::Alias { of, shared } => Ok(aliased::introduced(entry, of, shared, now)?),
         Event::Claim(claim) => Ok(claimed(entry, claim, now)),
         Event::Look { again_after } => Ok(look(entry, again_after, now)?),
         Event::Resend { epoch, sends_for } => Ok(resend(entry, epoch, sends_for, now)?),
@@ -95,7 +100,8 @@ fn refuse_long(key: &EntryKey, event: &Event) -> Result<(), Refused> {
     let texts: [(&str, &str); 2] = match event {
         Event::Claim(claim) => [("scope", &key.scope), ("tool", &claim.tool)],
         Event::Resolve { by, reason, .. } => [("by", by), ("reason", reason)],
-        Event::Find { .. }
+        Event::Alias { .. }
+        | Event::Find { .. }
         | Event::Look { .. }
         | Event::Release { .. }
         | Event::Resend { .. }
@@ -113,15 +119,23 @@ fn claimed(entry: &mut Entry, claim: Claim, now: Timestamp) -> (bool, Answer) {
     let answer = match entry.state {
         State::Failed | State::Free => return grant(entry, claim, now),
         State::Claimed | State::Dispatching => Answer::InProgress,
-        State::Unknown => Answer::StillConfirming,
-        State::Done | State::Partial => match entry.fingerprint.differs(&claim.fingerprint) {
-            // A part of something else happened: what this one would do is not known.
-            Some(_) if entry.state == State::Partial => Answer::StillConfirming,
-            Some(field) => Answer::Differs {
-                field: field.into(),
-            },
-            None => replay(entry, now),
-        },
+        State::Alias | State::Unknown => Answer::StillConfirming,
+        State::Done | State::Partial => {
+            match entry.compare(&claim.fingerprint) {
+                // A part of something else happened, or the rules of the two have nothing in common:
+                // what this one would do is not known.
+                Comparison::Apart => Answer::StillConfirming,
+                Comparison::Differs(_) if entry.state == State::Partial => Answer::StillConfirming,
+                Comparison::Differs(field) => Answer::Differs {
+                    field: field.into(),
+                },
+                Comparison::Equal => {
+                    let own = entry.key.key;
+                    let learnt = entry.fingerprint.learn(&claim.fingerprint, &own);
+                    return (learnt, replay(entry, now));
+                }
+            }
+        }
     };
     (false, answer)
 }
@@ -291,7 +305,8 @@ fn change(entry: &mut Entry, event: Event, now: Timestamp) -> Result<(bool, Answ
                 Resolved::Failed => failed(entry, Code::NotSent),
             }
         }
-        Event::Claim(_)
+        Event::Alias { .. }
+        | Event::Claim(_)
         | Event::Look { .. }
         | Event::Release { .. }
         | Event::Resend { .. }
@@ -334,10 +349,16 @@ fn done(
     match entry.state {
         State::Done => return Some((false, Answer::Applied)),
         State::Partial => return None,
-        State::Claimed | State::Dispatching | State::Failed | State::Free | State::Unknown => {}
+        State::Alias
+        | State::Claimed
+        | State::Dispatching
+        | State::Failed
+        | State::Free
+        | State::Unknown => {}
     }
     forget_requests(entry);
     entry.state = State::Done;
+    entry.alias_of = None;
     entry.code = Some(code);
     entry.result = capped(result);
     entry.updated_at = now;
@@ -369,5 +390,6 @@ fn vacant(key: &EntryKey, now: Timestamp) -> Entry {
         looks: 0,
         look_at: now,
         resolution: None,
+        alias_of: None,
     }
 }

@@ -133,24 +133,45 @@ impl MemoryLedger {
         let mut purged = 0;
         for (place, mut part) in self.table.parts(self.purged.load(Ordering::Relaxed)) {
             let now = (self.clock)();
+            let mut aliases = Vec::new();
             self.table.retain(&mut part, |row| {
                 let outlived = if purged < limit {
                     row.life().outlived(now)
                 } else {
                     Outlived::Nothing
                 };
-                purged += usize::from(outlived != Outlived::Nothing);
-                if outlived == Outlived::Result {
-                    row.forget_result();
+                match outlived {
+                    Outlived::Alias => aliases.push((row.key.clone(), row.target())),
+                    Outlived::Result => row.forget_result(),
+                    Outlived::Everything | Outlived::Nothing => {}
                 }
+                purged += usize::from(matches!(outlived, Outlived::Everything | Outlived::Result));
                 outlived != Outlived::Everything
             });
+            drop(part);
+            // The entry that an alias leads to is in another part: one is locked at a time.
+            for (key, target) in aliases {
+                let leads_on = target.is_some_and(|target| self.table.contains(&target));
+                if purged < limit && !leads_on {
+                    purged += usize::from(self.forget_alias(&key));
+                }
+            }
             if purged == limit {
                 self.purged.store(place, Ordering::Relaxed);
                 break;
             }
         }
         purged
+    }
+
+    /// Takes an alias away that leads nowhere, unless it was used meanwhile.
+    fn forget_alias(&self, key: &EntryKey) -> bool {
+        let (mut part, _) = self.table.part(key);
+        let (now, before) = ((self.clock)(), part.len());
+        self.table.retain(&mut part, |row| {
+            row.key != *key || row.life().outlived(now) != Outlived::Alias
+        });
+        part.len() < before
     }
 }
 

@@ -27,6 +27,7 @@ impl Debug for Entry {
             .field("looks", &self.looks)
             .field("look_at", &self.look_at)
             .field("resolution", &self.resolution)
+            .field("alias_of", &self.alias_of)
             .finish()
     }
 }
@@ -56,6 +57,11 @@ impl Debug for WriteRecord {
 impl Debug for Event {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
+            Self::Alias { of, shared } => f
+                .debug_struct("Alias")
+                .field("of", of)
+                .field("shared", shared)
+                .finish(),
             Self::Claim(claim) => f.debug_tuple("Claim").field(claim).finish(),
             Self::Find { result } => f
                 .debug_struct("Find")
@@ -138,6 +144,7 @@ impl Debug for Answer {
             Self::Differs { field } => f.debug_struct("Differs").field("field", field).finish(),
             Self::Granted(grant) => f.debug_tuple("Granted").field(grant).finish(),
             Self::InProgress => f.write_str("InProgress"),
+            Self::Moved(to) => f.debug_tuple("Moved").field(to).finish(),
             Self::Settled {
                 code,
                 result,

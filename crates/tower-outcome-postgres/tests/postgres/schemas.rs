@@ -9,7 +9,7 @@ async fn a_newer_schema_is_refused_and_left_alone() {
     drop(place.ledger().await);
     let client = place.client().await;
     client
-        .batch_execute("INSERT INTO migrations (version) VALUES (3)")
+        .batch_execute("INSERT INTO migrations (version) VALUES (4)")
         .await
         .unwrap();
     refused(place.settings(), "newer version").await;

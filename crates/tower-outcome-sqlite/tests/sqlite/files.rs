@@ -4,7 +4,8 @@ use std::sync::Barrier;
 use std::thread;
 
 use rusqlite::Connection;
-use tower_outcome_core::Code;
+use tower_outcome_core::ledger::{Answer, EntryKey, Event, Ledger, State};
+use tower_outcome_core::{Code, IdempotencyKey};
 use tower_outcome_sqlite::SqliteLedger;
 
 use crate::support::Dir;
@@ -47,12 +48,51 @@ fn a_database_of_another_program_is_refused_and_left_alone() {
     }
 }
 
+#[tokio::test]
+async fn a_file_of_the_version_before_is_taken_over_whole() {
+    let dir = Dir::new();
+    let former = Connection::open(dir.file()).unwrap();
+    former
+        .execute_batch(include_str!("../data/version_2.sql"))
+        .unwrap();
+    drop(former);
+    let ledger = SqliteLedger::open(dir.file()).unwrap();
+    let entry = async |number| {
+        let mut key = [0; 32];
+        key[31] = number;
+        let key = EntryKey {
+            scope: "acme".into(),
+            key: IdempotencyKey::from_bytes(key),
+        };
+        ledger.read(&key).await.unwrap().unwrap()
+    };
+    let done = entry(1).await;
+    assert_eq!((done.state, done.alias_of), (State::Done, None));
+    assert_eq!(done.result.as_deref(), Some(b"{}".as_slice()));
+    assert_eq!(done.fingerprint.names().collect::<Vec<_>>(), ["body"]);
+    let doubt = entry(2).await;
+    assert_eq!((doubt.state, doubt.generation), (State::Unknown, 1));
+    assert_eq!((doubt.looks, &*doubt.writes[0].wire_key), (3, "k-2"));
+
+    // The same file learns a second key of what it knew.
+    let alias = EntryKey {
+        scope: "acme".into(),
+        key: IdempotencyKey::from_bytes([9; 32]),
+    };
+    let (of, shared) = (done.key.key, false);
+    let event = Event::Alias { of, shared };
+    let answer = ledger.apply(&alias, event).await.unwrap();
+    assert_eq!(answer, Answer::Applied);
+    let led = ledger.read(&alias).await.unwrap().unwrap();
+    assert_eq!(led.leads_to(), Some(done.key));
+}
+
 #[test]
 fn a_newer_schema_is_refused() {
     let dir = Dir::new();
     drop(SqliteLedger::open(dir.file()).unwrap());
     let other = Connection::open(dir.file()).unwrap();
-    other.pragma_update(None, "user_version", 3).unwrap();
+    other.pragma_update(None, "user_version", 4).unwrap();
     refused(&dir.file(), "newer version");
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tower_outcome_core::ledger::{EntryKey, State};
-use tower_outcome_core::{Code, Envelope, Landing};
+use tower_outcome_core::{Code, Envelope, Fingerprint, Landing};
 
 use super::replay::{self, Stands, stands};
 use super::room::{self, Room};
@@ -21,6 +21,7 @@ pub(super) struct Admission<'a> {
     key: EntryKey,
     lanes: LaneSet,
     leader: Option<Leader>,
+    fingerprint: Fingerprint,
     give_up: Instant,
     pause: Duration,
 }
@@ -28,18 +29,21 @@ pub(super) struct Admission<'a> {
 /// What came of waiting.
 pub(super) enum Admitted {
     Answered(Envelope),
+    /// The entry has another key than it was looked for under.
+    Moved,
     /// The claim may be asked for.
     Ready(Room),
 }
 
 impl<'a> Admission<'a> {
-    pub(super) fn new(run: &'a Run, lanes: LaneSet, deadline: Instant) -> Self {
+    pub(super) fn new(run: &'a Run, lanes: LaneSet, give_up: Instant) -> Self {
         Self {
             run,
             lanes,
             key: EntryKey::of(&run.intent),
             leader: None,
-            give_up: deadline.min(Instant::now() + run.executor.config.patience),
+            fingerprint: run.intent.entry_fingerprint(),
+            give_up,
             pause: FIRST_PAUSE,
         }
     }
@@ -64,6 +68,7 @@ impl<'a> Admission<'a> {
                         return Admitted::Answered(envelope);
                     }
                 }
+                Stands::Moved => return Admitted::Moved,
                 Stands::Open => break,
             }
         }
@@ -123,14 +128,16 @@ impl<'a> Admission<'a> {
         match self.stands().await {
             Stands::Ended(envelope) => envelope,
             // It has not claimed yet, or not been told apart yet: nothing is known to have left.
-            Stands::InProgress | Stands::Open => Envelope::new(Code::AlreadyInProgress),
+            Stands::InProgress | Stands::Moved | Stands::Open => {
+                Envelope::new(Code::AlreadyInProgress)
+            }
         }
     }
 
     async fn stands(&self) -> Stands {
         match self.run.executor.read(&self.key).await {
             Ok(None) => Stands::Open,
-            Ok(Some(entry)) => stands(&entry, self.run.intent.fingerprint()),
+            Ok(Some(entry)) => stands(&entry, &self.fingerprint),
             Err(refused) => Stands::Ended(refused),
         }
     }
@@ -140,12 +147,12 @@ impl<'a> Admission<'a> {
         for lower in (0..self.run.intent.occurrence()).rev() {
             // A ledger that is always ready would keep the clock from being asked.
             tokio::task::yield_now().await;
-            let key = EntryKey::of(&self.run.intent.clone().with_occurrence(lower));
-            let code = match self.run.executor.read(&key).await {
+            let wish = self.run.intent.clone().with_occurrence(lower);
+            let code = match self.run.executor.find(&wish).await {
                 Err(refused) => return Some(refused),
-                Ok(entry) => match entry.map(|entry| entry.state) {
+                Ok((_, entry)) => match entry.map(|entry| entry.state) {
                     Some(State::Claimed | State::Dispatching) => Code::AlreadyInProgress,
-                    Some(State::Unknown) => Code::StillConfirming,
+                    Some(State::Alias | State::Unknown) => Code::StillConfirming,
                     Some(State::Done | State::Failed | State::Free | State::Partial) | None => {
                         continue;
                     }

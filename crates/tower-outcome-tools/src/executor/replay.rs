@@ -2,27 +2,33 @@
 
 use serde_json::Value;
 use tower_outcome_core::ledger::entry::TOMBSTONE_RETENTION;
-use tower_outcome_core::ledger::{Answer, Entry, State, Timestamp};
+use tower_outcome_core::ledger::{Answer, Comparison, Entry, State, Timestamp};
 use tower_outcome_core::{Code, Conclusion, Envelope, Fingerprint, Landing};
 
 /// What an entry says to a call that wants to be made.
 pub(super) enum Stands {
     Ended(Envelope),
     InProgress,
+    /// The entry is elsewhere.
+    Moved,
     /// The next call may send.
     Open,
 }
 
 pub(super) fn stands(entry: &Entry, fingerprint: &Fingerprint) -> Stands {
     match entry.state {
+        State::Alias if entry.leads_to().is_some() => Stands::Moved,
+        State::Alias => Stands::Ended(Envelope::new(Code::StillConfirming)),
         State::Failed | State::Free => Stands::Open,
-        State::Claimed | State::Dispatching => match entry.fingerprint.differs(fingerprint) {
-            None => Stands::InProgress,
+        State::Claimed | State::Dispatching => match entry.compare(fingerprint) {
+            Comparison::Equal => Stands::InProgress,
             // Nothing to wait for: its answer would not be this call's.
-            Some(_) if entry.state == State::Claimed => {
+            Comparison::Apart | Comparison::Differs(_) if entry.state == State::Claimed => {
                 Stands::Ended(Envelope::new(Code::AlreadyInProgress))
             }
-            Some(_) => Stands::Ended(Envelope::new(Code::StillConfirming)),
+            Comparison::Apart | Comparison::Differs(_) => {
+                Stands::Ended(Envelope::new(Code::StillConfirming))
+            }
         },
         State::Unknown => Stands::Ended(Envelope::new(doubt(entry.landing))),
         State::Done | State::Partial => Stands::Ended(ended(entry, fingerprint)),
@@ -39,8 +45,10 @@ pub(super) fn doubt(landing: Landing) -> Conclusion {
 }
 
 fn ended(entry: &Entry, fingerprint: &Fingerprint) -> Envelope {
-    if let Some(field) = entry.fingerprint.differs(fingerprint) {
-        return differs(field);
+    match entry.compare(fingerprint) {
+        Comparison::Apart => return Envelope::new(Code::StillConfirming),
+        Comparison::Differs(field) => return differs(field),
+        Comparison::Equal => {}
     }
     let code = match (entry.state, &entry.result) {
         (State::Partial, _) => Code::Partial,
@@ -64,7 +72,7 @@ pub(super) fn answered(answer: Answer) -> Option<Envelope> {
         } => Some(settled(code, result.as_deref(), until)),
         Answer::Differs { field } => Some(differs(&field)),
         Answer::StillConfirming => Some(Envelope::new(Code::StillConfirming)),
-        Answer::Applied | Answer::Granted(_) | Answer::InProgress => None,
+        Answer::Applied | Answer::Granted(_) | Answer::InProgress | Answer::Moved(_) => None,
     }
 }
 
@@ -94,7 +102,7 @@ pub(super) fn status(entry: Option<&Entry>, fingerprint: Option<&Fingerprint>) -
     };
     match stands(entry, fingerprint.unwrap_or(&entry.fingerprint)) {
         Stands::Ended(envelope) => envelope,
-        Stands::InProgress => Envelope::new(Code::AlreadyInProgress),
+        Stands::InProgress | Stands::Moved => Envelope::new(Code::AlreadyInProgress),
         Stands::Open => Envelope::new(entry.code.unwrap_or(Code::NotSent)),
     }
 }

@@ -46,11 +46,13 @@ pub(super) fn place(run: &Run) -> Place {
         return Place::OfItsOwn;
     };
     match nest.stack(state) {
-        Some(once) if context.key() == key && nest.is_of_another(state) => Place::Inside(Inside {
-            context: context.clone(),
-            nest: nest.clone(),
-            _once: once,
-        }),
+        Some(once) if context.is_named_by(key) && nest.is_of_another(state) => {
+            Place::Inside(Inside {
+                context: context.clone(),
+                nest: nest.clone(),
+                _once: once,
+            })
+        }
         Some(_) | None => Place::Nowhere,
     }
 }
@@ -58,11 +60,11 @@ pub(super) fn place(run: &Run) -> Place {
 pub(super) async fn run(run: Run, place: Inside) -> Envelope {
     let Inside { context, nest, .. } = &place;
     let Some(_under_way) = Running::enter(&run.executor.state.running) else {
-        return narrow(Code::ShuttingDown).with_key(run.intent.key());
+        return narrow(Code::ShuttingDown).with_key(context.key());
     };
     let opaque = match announce(&run, context).await {
         Ok(opaque) => opaque,
-        Err(conclusion) => return Envelope::new(conclusion).with_key(run.intent.key()),
+        Err(conclusion) => return Envelope::new(conclusion).with_key(context.key()),
     };
     let single_write = run.tool.is_single_write();
     let handler = run.tool.handle(run.arguments, context.clone());
@@ -87,7 +89,7 @@ pub(super) async fn run(run: Run, place: Inside) -> Envelope {
         cut,
     });
     let folded = folded.redacted(&run.redaction);
-    folded.envelope().with_key(run.intent.key())
+    folded.envelope().with_key(context.key())
 }
 
 /// Has an opaque handler taken down as sent, as a part of the outer call.

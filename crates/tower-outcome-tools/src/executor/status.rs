@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::timeout;
-use tower_outcome_core::ledger::EntryKey;
+use tower_outcome_core::ledger::{Entry, EntryKey, alias};
 use tower_outcome_core::{Code, Envelope, Error, Fingerprint, IdempotencyKey};
 
 use super::{Executor, Run, invalid, narrow, replay};
@@ -28,7 +28,7 @@ impl Executor {
             scope: scope.into(),
             key: *key,
         };
-        self.look(&key, None, self.config.status_deadline).await
+        self.look_at(&key, self.config.status_deadline).await
     }
 
     async fn status_within(&self, call: &ToolCall, limit: Duration) -> Envelope {
@@ -37,34 +37,56 @@ impl Executor {
                 invalid(&Error::invalid("tool", "only reads, and leaves no record"))
             }
             Ok((_, intent)) => {
-                let key = EntryKey::of(&intent);
-                self.look(&key, Some(intent.fingerprint()), limit).await
+                let found = async {
+                    let (intent, entry) = self.find(&intent).await?;
+                    Ok((Some(intent.entry_fingerprint()), entry))
+                };
+                self.look(&EntryKey::of(&intent), found, limit).await
             }
             Err(error) => invalid(&error),
         }
     }
 
+    /// What the entry says that a key leads to.
+    async fn look_at(&self, key: &EntryKey, limit: Duration) -> Envelope {
+        let found = async {
+            let mut entry = self.read(key).await?;
+            if let Some(to) = entry.as_ref().and_then(Entry::leads_to) {
+                let led = alias::read(&*self.config.ledger, &to).await;
+                entry = led.map_err(|error| narrow(self.state.doubts.unasked(&to, &error)))?;
+            }
+            Ok((None, entry))
+        };
+        self.look(key, found, limit).await
+    }
+
+    /// Waits for what is found: an entry, and what has to be equal in it.
     async fn look(
         &self,
         key: &EntryKey,
-        fingerprint: Option<&Fingerprint>,
+        found: impl Future<Output = Result<(Option<Fingerprint>, Option<Entry>), Envelope>>,
         limit: Duration,
     ) -> Envelope {
         let state = &self.state;
-        let envelope = match timeout(limit, self.read(key)).await {
+        let (envelope, key) = match timeout(limit, found).await {
             // It waits for its lane or its permit, or is about to claim.
-            Ok(Ok(None)) if state.twins.is_running(key) => Envelope::new(Code::AlreadyInProgress),
-            Ok(Ok(entry)) => replay::status(entry.as_ref(), fingerprint),
-            Ok(Err(refused)) => refused,
-            Err(_) if state.doubts.contains(key) => Envelope::new(Code::StillConfirming),
-            Err(_) => narrow(Code::StoreUnavailable),
+            Ok(Ok((_, None))) if state.twins.is_running(key) => {
+                (Envelope::new(Code::AlreadyInProgress), key.key)
+            }
+            Ok(Ok((fingerprint, entry))) => {
+                let envelope = replay::status(entry.as_ref(), fingerprint.as_ref());
+                (envelope, entry.map_or(key.key, |entry| entry.key.key))
+            }
+            Ok(Err(refused)) => (refused, key.key),
+            Err(_) if state.doubts.contains(key) => (Envelope::new(Code::StillConfirming), key.key),
+            Err(_) => (narrow(Code::StoreUnavailable), key.key),
         };
-        envelope.with_key(&key.key)
+        envelope.with_key(&key)
     }
 
     /// The calls of `scope` whose shortened key is `short`, as far as this process has seen them or
     /// the ledger lists them as being in doubt.
-    async fn find(&self, scope: &str, short: [u8; 4]) -> Vec<EntryKey> {
+    async fn find_short(&self, scope: &str, short: [u8; 4]) -> Vec<EntryKey> {
         let mut found = self.state.recent.find(scope, short);
         if found.is_empty() {
             let doubts = &self.state.doubts;
@@ -87,9 +109,9 @@ pub(super) async fn run(run: Run) -> Envelope {
             executor.status_within(&call, limit).await
         }
         Ok(Question::Key(short)) => {
-            let found = timeout(limit, executor.find(scope, short)).await;
+            let found = timeout(limit, executor.find_short(scope, short)).await;
             match found.unwrap_or_default().as_slice() {
-                [key] => executor.look(key, None, limit).await,
+                [key] => executor.look_at(key, limit).await,
                 [] => narrow(Code::NotSent).with_detail(UNKNOWN_KEY),
                 _ => invalid(&Error::invalid("/key", "stands for several calls")),
             }

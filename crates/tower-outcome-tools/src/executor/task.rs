@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tower_outcome_core::ledger::{Answer, Claim, EntryKey, Event};
-use tower_outcome_core::{Code, Conclusion, Envelope, Gate, Outcome, Seen};
+use tower_outcome_core::{Code, Conclusion, Envelope, Gate, IdempotencyKey, Outcome, Seen};
 
 use super::admission::{Admission, Admitted};
 use super::fold::Word;
@@ -34,6 +34,7 @@ pub(super) async fn shielded(mut run: Run) -> Envelope {
     run.nested = outer.and_then(|outer| Nest::enter(outer, run.tool.name(), &gate));
     let (tell, told) = oneshot::channel();
     let teller = Teller {
+        key,
         leader: None,
         nested: run.nested.clone(),
         tell,
@@ -51,10 +52,14 @@ pub(super) async fn shielded(mut run: Run) -> Envelope {
             Seen::InFlight | Seen::Left => Envelope::new(Code::ResponseLost),
         }
     });
-    // One that speaks of another call has that call's key.
+    keyed(envelope, &key)
+}
+
+/// The answer with the key of its call. One that speaks of another call has that call's key.
+fn keyed(envelope: Envelope, key: &IdempotencyKey) -> Envelope {
     match envelope.key() {
         Some(_) => envelope,
-        None => envelope.with_key(&key),
+        None => envelope.with_key(key),
     }
 }
 
@@ -71,6 +76,8 @@ impl Drop for Abandoned {
 
 /// Gives the answer to everyone who waits for it.
 pub(super) struct Teller {
+    /// That of the call's entry.
+    key: IdempotencyKey,
     leader: Option<Leader>,
     nested: Option<Nested>,
     tell: oneshot::Sender<Envelope>,
@@ -79,6 +86,7 @@ pub(super) struct Teller {
 
 impl Teller {
     pub(super) fn tell(self, envelope: Envelope) {
+        let envelope = keyed(envelope, &self.key);
         if let Some(nested) = &self.nested {
             // An outer `failed` can speak for no more than this.
             nested.end(Conclusion::new(envelope.code()).for_this_call());
@@ -140,34 +148,54 @@ async fn arrive(mut run: Run, gate: Gate, mut teller: Teller) {
     let lanes = run.tool.lanes(run.intent.scope(), &run.arguments);
     let arguments = std::mem::take(&mut run.arguments);
     let deadline = Instant::now() + run.deadline;
-    let mut admission = Admission::new(&run, lanes.clone(), deadline);
+    let give_up = deadline.min(Instant::now() + run.executor.config.patience);
+    // Nobody has to ask where a call with one key is: its row says so if it is elsewhere.
+    let mut moved = run.intent.successor().is_some();
     loop {
-        let admitted = tokio::select! {
-            biased;
-            admitted = admission.admit() => admitted,
-            cut = cut(&gate, &running, deadline) => Admitted::Answered(narrow(cut.unsent())),
-        };
-        teller.leader = admission.take_leader();
-        let room = match admitted {
-            Admitted::Answered(envelope) => return teller.tell(envelope),
-            Admitted::Ready(room) => room,
-        };
-        let asked = claim(&run, &gate, deadline, teller, room).await;
-        let Some((teller_back, claimed)) = asked else {
-            return;
-        };
-        teller = teller_back;
-        match claimed {
-            Claimed::Answered(envelope) => return teller.tell(envelope),
-            Claimed::Granted(row, generation, room) => {
-                drop(admission);
-                let settling = Settling::new(&run, &gate, row, generation, lanes, deadline);
-                return work(&run, settling, arguments, &gate, deadline, teller, room).await;
+        if moved {
+            let placed = tokio::select! {
+                biased;
+                placed = run.executor.place(&run.intent) => placed,
+                cut = cut(&gate, &running, deadline) => Err(narrow(cut.unsent())),
+            };
+            match placed {
+                Ok(intent) => run.intent = intent,
+                Err(envelope) => return teller.tell(envelope),
             }
-            // Another process was faster.
-            Claimed::InProgress => {}
+            teller.key = *run.intent.key();
         }
-        admission.lead_on(teller.leader.take());
+        let mut admission = Admission::new(&run, lanes.clone(), give_up);
+        loop {
+            admission.lead_on(teller.leader.take());
+            let admitted = tokio::select! {
+                biased;
+                admitted = admission.admit() => admitted,
+                cut = cut(&gate, &running, deadline) => Admitted::Answered(narrow(cut.unsent())),
+            };
+            teller.leader = admission.take_leader();
+            let room = match admitted {
+                Admitted::Answered(envelope) => return teller.tell(envelope),
+                Admitted::Moved => break,
+                Admitted::Ready(room) => room,
+            };
+            let asked = claim(&run, &gate, deadline, teller, room).await;
+            let Some((teller_back, claimed)) = asked else {
+                return;
+            };
+            teller = teller_back;
+            match claimed {
+                Claimed::Answered(envelope) => return teller.tell(envelope),
+                Claimed::Granted(row, generation, room) => {
+                    drop(admission);
+                    let settling = Settling::new(&run, &gate, row, generation, lanes, deadline);
+                    return work(&run, settling, arguments, &gate, deadline, teller, room).await;
+                }
+                // Another process was faster.
+                Claimed::InProgress => {}
+                Claimed::Moved => break,
+            }
+        }
+        moved = true;
     }
 }
 
@@ -175,6 +203,7 @@ enum Claimed {
     Answered(Envelope),
     Granted(Arc<Row>, u32, Room),
     InProgress,
+    Moved,
 }
 
 /// Asks for the claim. `None` where the call has ended meanwhile and was answered. Unless the claim
@@ -219,6 +248,7 @@ async fn claim(
     };
     let claimed = match answer {
         Ok(Answer::Granted(grant)) => Claimed::Granted(row(grant.epoch), grant.generation, room),
+        Ok(Answer::Moved(_)) => Claimed::Moved,
         Ok(other) => replay::answered(other).map_or(Claimed::InProgress, Claimed::Answered),
         Err(error) => {
             let code = run.executor.state.doubts.unasked(&key, &error);

@@ -37,7 +37,10 @@ impl Operator {
             }
             match page.next {
                 Some(next) => filter.after = Some(next),
-                None => return found.ok_or_else(OperatorError::not_found),
+                None => {
+                    let found = found.ok_or_else(OperatorError::not_found)?;
+                    return self.show(&found.key).await;
+                }
             }
         }
     }

@@ -27,3 +27,4 @@ mod shutdown;
 mod status;
 mod support;
 mod twins;
+mod versions;

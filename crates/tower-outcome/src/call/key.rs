@@ -76,6 +76,12 @@ impl Call {
         key
     }
 
+    /// Notes where the ledger has the intent: what is sent has that entry's key.
+    pub(crate) fn placed(&self, intent: Intent) {
+        // A write is claimed once.
+        let _ = self.record.placed.set(intent);
+    }
+
     /// The same, for the request.
     pub(crate) fn sent_key(&self) -> Option<String> {
         let announced = self.progress().wire_key.take();
@@ -92,7 +98,10 @@ impl Call {
         match &self.record.key {
             CallKey::Again(again) => Some(again.key.clone().into()),
             CallKey::Child(key) => Some(key.wire(generation).render(style)),
-            CallKey::Intent(intent) => Some(intent.render(generation, style)),
+            CallKey::Intent(intent) => {
+                let placed = self.record.placed.get().unwrap_or(intent);
+                Some(placed.render(generation, style))
+            }
             CallKey::Caller(_) | CallKey::None => None,
         }
     }

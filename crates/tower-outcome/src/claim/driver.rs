@@ -11,9 +11,9 @@ use futures_util::TryFutureExt as _;
 use http::{Request, Response};
 use tokio::time::Instant;
 use tower_outcome_core::ledger::{
-    Answer, Claim, Ending, EntryKey, Event, Grant, Ledger, LedgerError, WriteRecord,
+    Answer, Claim, Ending, EntryKey, Event, Grant, Ledger, LedgerError, WriteRecord, alias,
 };
-use tower_outcome_core::{BoxError, Code, Conclusion, Outcome};
+use tower_outcome_core::{BoxError, Code, Conclusion, Intent, Outcome};
 use tower_service::Service;
 
 use super::{Config, stored};
@@ -61,10 +61,8 @@ where
     if ledger.needs_honoured_keys() && !call.is_keyed() {
         return Err(Error::new(Code::StoreUnavailable).with_detail(KEYS_NEEDED));
     }
-    let key = EntryKey::of(intent);
-    let claim = Claim::new(intent, config.owner, config.lease);
-    let grant = match ask(&config, &**ledger, &key, &claim, &call).await? {
-        Asked::Granted(grant) => grant,
+    let (grant, key) = match ask(&config, &**ledger, intent, &call).await? {
+        Asked::Granted(grant, key) => (grant, key),
         Asked::Answered(answer) => return Ok(answer),
     };
     call.claimed(grant);
@@ -175,22 +173,39 @@ async fn ended<F: Future>(call: &Call, mut future: Pin<&mut F>) -> Option<F::Out
 
 enum Asked<B> {
     Answered(Response<ReplyBody<B>>),
-    Granted(Grant),
+    Granted(Grant, EntryKey),
 }
 
 /// Claims, or waits for the identical call that has the claim.
 async fn ask<B>(
     config: &Config,
     ledger: &dyn Ledger,
-    key: &EntryKey,
-    claim: &Claim,
+    intent: &Intent,
     call: &Call,
 ) -> Result<Asked<B>, Error> {
     let give_up = Instant::now() + config.patience;
     let mut pause = FIRST_PAUSE;
+    // Nobody has to ask where a wish with one key is: its claim says so if it is elsewhere.
+    let mut placed = intent.clone();
+    let mut moves = intent.successor().is_some();
     loop {
-        match apply(ledger, key, Event::Claim(claim.clone())).await? {
-            Answer::Granted(grant) => return Ok(Asked::Granted(grant)),
+        if moves {
+            placed = alias::place(ledger, intent).await?;
+        }
+        moves = intent.successor().is_some();
+        let key = EntryKey::of(&placed);
+        let claim = Claim::new(&placed, config.owner, config.lease);
+        match apply(ledger, &key, Event::Claim(claim)).await? {
+            Answer::Granted(grant) => {
+                call.placed(placed);
+                return Ok(Asked::Granted(grant, key));
+            }
+            Answer::Moved(_) => {
+                moves = true;
+                if Instant::now() < give_up {
+                    continue;
+                }
+            }
             Answer::Settled { code, result, .. } => {
                 call.settle(code.into());
                 return Ok(Asked::Answered(stored::unpack(result.as_deref())));

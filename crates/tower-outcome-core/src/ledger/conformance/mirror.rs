@@ -8,7 +8,7 @@ use crate::ledger::{
     Answer, Claim, Ending, Entry, EntryKey, Event, Grant, Ledger, LedgerError, MemoryLedger, Owner,
     Resolved, State,
 };
-use crate::{Code, Conclusion, Fingerprint};
+use crate::{Code, Conclusion, Fingerprint, IdempotencyKey};
 
 pub(super) async fn every_state_meets_every_event_as_the_model_does<L: Ledger>(bench: &Bench<L>) {
     let pair = Pair::new(bench);
@@ -133,6 +133,15 @@ pub(super) fn histories() -> Vec<(Option<State>, Vec<Event>)> {
     };
     vec![
         (None, vec![]),
+        (Some(State::Alias), vec![alias(OTHER, false)]),
+        (
+            Some(State::Alias),
+            vec![alias(OTHER, false), alias(THIRD, true)],
+        ),
+        (
+            Some(State::Alias),
+            after_claim(vec![settle(1, REFUSED), alias(OTHER, false)]),
+        ),
         (Some(State::Claimed), after_claim(vec![])),
         (Some(State::Claimed), vec![Event::Claim(unannounced())]),
         (
@@ -185,6 +194,9 @@ pub(super) fn histories() -> Vec<(Option<State>, Vec<Event>)> {
 /// Every event, those with an epoch at one that is never, sometimes and often the current one.
 pub(super) fn events() -> Vec<Event> {
     let mut events = vec![
+        alias(OTHER, false),
+        alias(THIRD, false),
+        alias(THIRD, true),
         Event::Look { again_after: LEASE },
         Event::Claim(claim()),
         Event::Claim(Claim {
@@ -222,6 +234,15 @@ pub(super) fn events() -> Vec<Event> {
     }
     events
 }
+
+const fn alias(of: u8, shared: bool) -> Event {
+    let of = IdempotencyKey::from_bytes([of; 32]);
+    Event::Alias { of, shared }
+}
+
+/// Keys that an entry may be an alias of.
+const OTHER: u8 = 0xb1;
+const THIRD: u8 = 0xb2;
 
 const fn resend(epoch: u64) -> Event {
     let sends_for = SENDS_FOR;

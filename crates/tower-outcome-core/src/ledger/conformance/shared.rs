@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::mirror::histories;
 use super::races::{at_once, in_doubt};
-use super::{Bench, Clock, LEASE, REFUSED, claim, done, release, send, settle};
+use super::{Bench, Clock, LEASE, REFUSED, aliases, claim, done, release, send, settle};
 use crate::ledger::{Answer, Claim, Event, Ledger, Owner, State};
 
 /// A store that can be opened any number of times.
@@ -49,6 +49,34 @@ pub(super) async fn every_state_is_there_after_a_restart<L: Ledger>(
     }
     assert_eq!(after.ledger.unresolved(100).await.ok(), unresolved);
     assert_eq!(after.ledger.counts().await.ok(), counts);
+}
+
+pub(super) async fn two_versions_in_two_processes_race_for_one_claim<L: Ledger>(
+    store: &Shared<'_, impl AsyncFn(Clock, u32) -> L>,
+) {
+    let (former, new) = (store.open().await, store.open().await);
+    for (number, versions) in (0..24).zip([[&[1][..], &[1, 2]], [&[1, 2], &[2]]].iter().cycle()) {
+        let arguments = serde_json::json!({ "order": number });
+        let [one, other] = versions.map(|versions| aliases::wish(versions, &arguments));
+        let asked = (0..8).map(|at| {
+            let turn = [(&former, &one), (&new, &other)][at % 2];
+            aliases::claimed(turn.0, turn.1)
+        });
+        let met = at_once(asked).await;
+        let granted = met
+            .iter()
+            .filter(|(_, it)| matches!(it, Answer::Granted(_)));
+        assert_eq!(granted.count(), 1, "{versions:?}");
+        let lost = met.iter().filter(|(_, it)| *it == Answer::InProgress);
+        assert_eq!(lost.count(), 7, "{versions:?}");
+        let place = &met[0].0;
+        place.applied(settle(1, done(b"{}"))).await;
+        for (process, wish) in [(&new, &one), (&former, &other)] {
+            let (met, answer) = aliases::claimed(process, wish).await;
+            assert!(matches!(answer, Answer::Settled { .. }), "{answer:?}");
+            assert_eq!(met.key, place.key, "{versions:?}");
+        }
+    }
 }
 
 pub(super) async fn an_owner_that_restarts_is_another_owner<L: Ledger>(

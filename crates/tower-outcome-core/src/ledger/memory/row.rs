@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::super::entry::{Entry, EntryKey, Owner, Resolution, State, Timestamp, WriteRecord};
 use super::super::life::Life;
-use crate::{Code, Fingerprint, Landing};
+use crate::{Code, Fingerprint, IdempotencyKey, Landing};
 
 /// One entry.
 pub(super) struct Row {
@@ -48,6 +48,7 @@ struct More {
     looks: u32,
     look_at: Timestamp,
     resolution: Option<Resolution>,
+    alias_of: Option<IdempotencyKey>,
 }
 
 impl Row {
@@ -124,6 +125,14 @@ impl Row {
         }
     }
 
+    /// Where the entry is that this one is an alias of, shared or not.
+    pub(super) fn target(&self) -> Option<EntryKey> {
+        match &self.rest {
+            Rest::More(Some(more)) => Some(self.key.at(more.alias_of?)),
+            Rest::More(None) | Rest::Result(_) => None,
+        }
+    }
+
     pub(super) fn forget_result(&mut self) {
         let more = self.rest.take(self.flat.lease_until);
         let result = None;
@@ -153,6 +162,7 @@ impl Row {
             looks: more.looks,
             look_at: more.look_at,
             resolution: more.resolution,
+            alias_of: more.alias_of,
         }
     }
 }
@@ -192,6 +202,7 @@ impl More {
             looks: 0,
             look_at: lease_until,
             resolution: None,
+            alias_of: None,
         }
     }
 
@@ -203,6 +214,7 @@ impl More {
             && self.looks == 0
             && self.look_at == lease_until
             && self.resolution.is_none()
+            && self.alias_of.is_none()
     }
 }
 
@@ -227,6 +239,7 @@ fn apart(entry: Entry) -> (EntryKey, Arc<str>, Flat, More) {
         looks: entry.looks,
         look_at: entry.look_at,
         resolution: entry.resolution,
+        alias_of: entry.alias_of,
     };
     (entry.key, entry.tool, flat, more)
 }

@@ -65,6 +65,11 @@ impl Table {
         )
     }
 
+    pub(super) fn contains(&self, key: &EntryKey) -> bool {
+        let (mut part, hash) = self.part(key);
+        Self::find(&mut part, key, hash).is_some()
+    }
+
     pub(super) fn find<'a>(part: &'a mut Part, key: &EntryKey, hash: u64) -> Option<&'a mut Row> {
         let row = part.find_mut(hash, |row| {
             row.key.key == key.key && row.key.scope == key.scope

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
-use tower_outcome_core::Code;
 use tower_outcome_core::ledger::{Counts, Entry, Page, State, WriteRecord};
+use tower_outcome_core::{Code, IdempotencyKey};
 
 pub(crate) fn page(page: &Page) -> Value {
     json!({
@@ -15,12 +15,9 @@ pub(crate) fn page(page: &Page) -> Value {
 
 /// What is known of an entry. The result is what the user's data is, and shown by its length.
 pub(crate) fn entry(entry: &Entry) -> Value {
-    let key = entry.key.key.as_bytes();
     json!({
-        "key": key.iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        }),
+        "key": digits(&entry.key.key),
+        "alias_of": entry.alias_of.as_ref().map(digits),
         "scope": &*entry.key.scope,
         "tool": &*entry.tool,
         "state": entry.state.as_str(),
@@ -42,6 +39,13 @@ pub(crate) fn entry(entry: &Entry) -> Value {
             "at": it.at.to_string(),
         })),
         "writes": entry.writes.iter().map(write).collect::<Vec<_>>(),
+    })
+}
+
+fn digits(key: &IdempotencyKey) -> String {
+    key.as_bytes().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
     })
 }
 
