@@ -28,7 +28,7 @@ async fn a_row_of_the_version_before_is_taken_over_and_learns_a_second_key() {
     let owner = "0".repeat(32);
     let former = json!({
         "format": 2, "state": "unknown", "tool": "refund", "code": "timeout_after_send",
-        "epoch": 2, "maybe_sent": true, "landing": "InFlight", "owner": owner,
+        "epoch": 2, "maybe_sent": true, "landing": "in_flight", "owner": owner,
         "lease_until": 1_750_000_030_123_u64, "created_at": 1_750_000_000_123_u64,
         "updated_at": 1_750_000_002_123_u64, "looks": 3, "look_at": 1_750_000_090_123_u64,
         "fingerprint": {}, "result": false,
