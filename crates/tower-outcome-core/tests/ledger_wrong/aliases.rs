@@ -116,3 +116,16 @@ fn an_alias_that_is_forgotten_before_its_entry_is_caught() {
         &["aliases::an_alias_is_kept_until_its_entry_is_gone"],
     );
 }
+
+#[test]
+fn an_alias_that_is_forgotten_although_it_is_used_is_caught() {
+    let idle = Wrong {
+        step: |key, entry, event, now| {
+            let alias = entry.is_some_and(|entry| entry.state == State::Alias);
+            let (next, answer) = step(key, entry, event, now)?;
+            Ok((next.filter(|next| !alias || next.is_shared()), answer))
+        },
+        ..Wrong::default()
+    };
+    caught(idle, &["aliases::an_alias_that_is_used_is_not_forgotten"]);
+}
