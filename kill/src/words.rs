@@ -67,6 +67,7 @@ pub(crate) enum Report {
 /// An event, without its contents.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Step {
+    Alias,
     Claim,
     Done,
     Failed,

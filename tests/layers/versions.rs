@@ -7,13 +7,14 @@ use serde_json::json;
 use tokio_test::{assert_pending, task};
 use tower::{ServiceBuilder, ServiceExt as _};
 use tower_outcome::{
-    ClaimLayer, Code, Intent, IntentRules, KeyLayer, MemoryLedger, OutcomeBody, OutcomeLayer,
-    Profile, RequestExt as _,
+    ClaimLayer, Code, Intent, KeyLayer, MemoryLedger, OutcomeBody, OutcomeLayer, Profile,
+    RequestExt as _,
 };
-use tower_outcome_core::ledger::{EntryKey, Ledger as _, State};
+use tower_outcome_core::IntentRules;
+use tower_outcome_core::ledger::{EntryKey, Event, Ledger as _, State, alias};
 use tower_test::mock;
 
-use crate::support::{Mock, Server, left, paid, queued, write};
+use crate::support::{Mock, Server, left, queued, write};
 
 #[tokio::test(start_paused = true)]
 async fn whoever_comes_first_the_other_meets_its_entry_and_its_result() {
@@ -37,13 +38,20 @@ async fn whoever_comes_first_the_other_meets_its_entry_and_its_result() {
             Code::AlreadyInProgress,
             "{first:?}, {second:?}"
         );
-        answering.send_response(paid());
+        drop(answering);
         let Ok(verdict) = sent.await;
-        assert_eq!(verdict.code(), Code::Done);
+        assert_eq!(verdict.code(), Code::ResponseLost);
 
-        let Ok(met) = other.oneshot(intended(second)).await;
+        let (_, entry) = alias::find(&*ledger, &intent(second)).await.unwrap();
+        let result = Some(br#"{"id":"re_1"}"#.as_slice().into());
+        let found = Event::Find { result };
+        ledger.apply(&entry.unwrap().key, found).await.unwrap();
+        let Ok(met) = other.clone().oneshot(intended(second)).await;
         assert_eq!(met.code(), Code::AlreadyDone, "{first:?}, {second:?}");
-        assert_eq!(met.reply().unwrap().body().bytes().unwrap(), "paid");
+        assert_eq!(
+            met.reply().unwrap().body().bytes().unwrap(),
+            r#"{"id":"re_1"}"#
+        );
         assert_pending!(idle.poll_request());
     }
 }
@@ -82,14 +90,14 @@ async fn a_doubt_of_the_former_version_is_one_of_the_next() {
     assert_eq!(verdict.code(), Code::ResponseLost);
     for versions in [&[1, 2][..], &[2]] {
         let (client, mut server) = process(&ledger);
-        let Ok(verdict) = client.oneshot(intended(versions)).await;
+        let Ok(verdict) = client.clone().oneshot(intended(versions)).await;
         assert_eq!(verdict.code(), Code::StillConfirming, "{versions:?}");
         assert_pending!(server.poll_request());
     }
 }
 
 type Client = tower_outcome::outcome::OutcomeService<
-    tower_outcome::claim::ClaimService<tower_outcome::key::KeyService<Mock>>,
+    tower_outcome::claim::ClaimService<tower_outcome::key::Key<Mock>>,
 >;
 
 fn process(ledger: &Arc<MemoryLedger>) -> (Client, Server) {

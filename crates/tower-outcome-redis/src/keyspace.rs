@@ -67,9 +67,8 @@ impl Keyspace {
     }
 
     pub(crate) fn names(&self, key: &EntryKey) -> Names {
-        let (high, low) = key.key.as_bytes().split_at(16);
         // The scope may hold anything, so it comes last.
-        self.names_of(format!("{}{}:{}", hex(high), hex(low), key.scope))
+        self.names_of(format!("{}:{}", hex_key(&key.key), key.scope))
     }
 
     pub(crate) fn names_of(&self, member: String) -> Names {
@@ -107,7 +106,13 @@ pub(crate) fn unhex(digits: &str) -> Option<[u8; 16]> {
     Some(number.to_be_bytes())
 }
 
-/// Reads all digits of a key.
+/// All digits of a key.
+pub(crate) fn hex_key(key: &IdempotencyKey) -> String {
+    let (high, low) = key.as_bytes().split_at(16);
+    hex(high) + &hex(low)
+}
+
+/// Reads what [`hex_key`] wrote.
 pub(crate) fn unhex_key(digits: &str) -> Option<IdempotencyKey> {
     let (high, low) = digits.split_at_checked(32)?;
     let halves = [unhex(high)?, unhex(low)?].concat();

@@ -13,7 +13,7 @@ use tower_outcome_core::ledger::{
 use tower_outcome_core::{BoxError, Fingerprint, Landing};
 
 use crate::fault::Fault;
-use crate::keyspace::{hex, unhex, unhex_key};
+use crate::keyspace::{hex, hex_key, unhex, unhex_key};
 
 /// An entry and the name of its last change.
 #[derive(Clone)]
@@ -107,7 +107,7 @@ impl<'a> Record<'a> {
             looks: entry.looks,
             look_at: Some(entry.look_at.0),
             resolution: entry.resolution.as_ref().map(Cow::Borrowed),
-            alias_of: entry.alias_of.map(|key| hex(key.as_bytes()).into()),
+            alias_of: entry.alias_of.map(|key| hex_key(&key).into()),
             fingerprint: Cow::Owned(RawValue::from_string(entry.fingerprint.to_text())?),
             result: stored.has_result,
             writes: (&*entry.writes).into(),

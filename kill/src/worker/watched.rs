@@ -24,6 +24,7 @@ impl Watched {
     /// The pauses before and after a step.
     const fn pauses(&self, step: Step) -> (Duration, Duration) {
         match step {
+            Step::Alias => (Duration::ZERO, Duration::ZERO),
             Step::Claim => (Duration::ZERO, self.pauses.after_claim),
             Step::Send => (Duration::ZERO, self.pauses.after_send),
             _ => (self.pauses.before_settle, Duration::ZERO),
@@ -51,6 +52,7 @@ impl Ledger for Watched {
 
 const fn step(event: &Event) -> Step {
     match event {
+        Event::Alias { .. } => Step::Alias,
         Event::Claim(_) => Step::Claim,
         Event::Find { .. } => Step::Find,
         Event::Look { .. } => Step::Look,

@@ -60,7 +60,8 @@ impl Fingerprint {
                 return Comparison::Differs(name);
             }
         }
-        if apart {
+        // Where neither has a field there is nothing that could differ.
+        if apart && (self.has_fields() || call.has_fields()) {
             Comparison::Apart
         } else {
             Comparison::Equal
@@ -91,6 +92,11 @@ impl Fingerprint {
             }
         }
         true
+    }
+
+    fn has_fields(&self) -> bool {
+        let is_mark = |name| marked(name).is_some_and(|(_, field)| field.is_empty());
+        self.names().any(|name| !is_mark(name))
     }
 
     fn has_marks(&self) -> bool {

@@ -138,10 +138,13 @@ impl IntentRules {
     ///
     /// While replicas with the former rules are still at work, a wish keeps the key that those give
     /// it, in the ledger and on the wire, so that both meet one entry. The ledger learns the new
-    /// key as an alias of that entry ([`Intent::successor`]): once no replica knows the former
-    /// rules alone, `succeeding` can be taken out, and the entries are still found.
+    /// key as an alias of that entry ([`Intent::successor`], [`alias`](crate::ledger::alias)): once
+    /// no replica knows the former rules alone, `succeeding` can be taken out, and the entries of
+    /// wishes that were made meanwhile are still found. Those of wishes that were made before and
+    /// not again have no alias: leave it in for as long as an earlier call is to be recognised.
     ///
-    /// Arguments that the former rules refuse have the new key alone.
+    /// Rules may succeed rules that succeed others. Replicas at work at the same time have to have a
+    /// version in common. Arguments that the former rules refuse have the new key alone.
     ///
     /// ```
     /// use serde_json::json;

@@ -69,6 +69,7 @@ pub async fn run<L: Ledger>(fresh: impl AsyncFn(Clock) -> L) {
     each! {
         aliases::an_alias_is_kept_until_its_entry_is_gone,
         aliases::an_alias_leads_on_and_is_never_claimed,
+        aliases::an_alias_that_is_used_is_not_forgotten,
         aliases::an_alias_that_two_wishes_share_leads_nowhere,
         aliases::a_retired_version_stays_done,
         aliases::of_two_versions_that_race_one_is_granted,

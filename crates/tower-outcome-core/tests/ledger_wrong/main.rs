@@ -2,6 +2,7 @@
 
 #![cfg(feature = "conformance")]
 
+mod aliases;
 mod wrong;
 
 use std::time::Duration;
@@ -264,6 +265,7 @@ fn a_row_that_is_read_and_written_in_two_steps_is_caught() {
     caught(
         torn,
         &[
+            "aliases::of_two_versions_that_race_one_is_granted",
             "races::of_many_claimants_one_is_granted",
             "races::of_many_who_look_one_is_let",
             "races::of_many_who_send_again_one_is_granted",
@@ -284,6 +286,7 @@ fn a_row_that_tenants_share_is_caught() {
     caught(
         shared,
         &[
+            "aliases::tenants_with_equal_keys_have_aliases_of_their_own",
             "fencing::tenants_do_not_meet",
             "races::claims_of_many_tenants_do_not_stop_each_other",
         ],
@@ -292,7 +295,8 @@ fn a_row_that_tenants_share_is_caught() {
 
 #[test]
 fn a_column_that_is_not_kept_is_caught() {
-    let columns: [fn(&mut Entry); 8] = [
+    let columns: [fn(&mut Entry); 9] = [
+        |entry| entry.alias_of = None,
         |entry| entry.looks = 0,
         |entry| entry.look_at = Timestamp(0),
         |entry| entry.resolution = None,
@@ -335,7 +339,7 @@ fn a_cap_that_is_not_kept_is_caught() {
 
 /// The suite has to name each of these rules; it may name others, too.
 #[track_caller]
-fn caught(wrong: Wrong, rules: &[&str]) {
+pub(crate) fn caught(wrong: Wrong, rules: &[&str]) {
     let broken = broken_rules(wrong);
     for rule in rules {
         assert!(broken.iter().any(|it| it == rule), "{rule} of {broken:?}");

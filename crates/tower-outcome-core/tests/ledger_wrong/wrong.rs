@@ -19,6 +19,8 @@ pub(crate) struct Wrong {
     pub(crate) shown: fn(Entry, Timestamp) -> Entry,
     /// Which entries a purge takes away.
     pub(crate) outlived: fn(&Entry, Timestamp) -> bool,
+    /// Which aliases a purge takes away: told whether their entry is there.
+    pub(crate) forgets: fn(&Entry, Timestamp, bool) -> bool,
     /// Under which key a row is found.
     pub(crate) row: fn(&EntryKey) -> EntryKey,
     /// What is not kept.
@@ -37,6 +39,7 @@ impl Default for Wrong {
             step,
             shown: expired,
             outlived: |entry, now| outlived(entry, now) == Outlived::Everything,
+            forgets: |alias, now, leads_on| outlived(alias, now) == Outlived::Alias && !leads_on,
             row: Clone::clone,
             forget: |_| {},
             pauses: false,
@@ -186,7 +189,16 @@ impl Ledger for WrongLedger {
             let mut rows = self.rows.lock().unwrap();
             let gone: Vec<EntryKey> = rows
                 .iter()
-                .filter(|(_, entry)| (self.wrong.outlived)(entry, now))
+                .filter(|(_, entry)| {
+                    let target = entry.alias_of.map(|key| EntryKey {
+                        scope: entry.key.scope.clone(),
+                        key,
+                    });
+                    match target {
+                        Some(to) => (self.wrong.forgets)(entry, now, rows.contains_key(&to)),
+                        None => (self.wrong.outlived)(entry, now),
+                    }
+                })
                 .map(|(key, _)| key.clone())
                 .take(limit)
                 .collect();

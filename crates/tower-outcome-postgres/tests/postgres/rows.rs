@@ -146,7 +146,7 @@ async fn every_look_goes_by_an_index_however_young_the_table_is() {
     let exchange = EXCHANGE.replace("\"ledger\"", &place.schema);
     let prepare = format!("PREPARE exchange AS {exchange}");
     client.batch_execute(&prepare).await.unwrap();
-    let nulls = ["NULL"; 21].join(", ");
+    let nulls = ["NULL"; 22].join(", ");
     for (index, query) in [
         (
             "using entries_pkey on",

@@ -1,4 +1,5 @@
-use tower_outcome_core::ledger::Ledger;
+use tower_outcome_core::IdempotencyKey;
+use tower_outcome_core::ledger::{Answer, EntryKey, Event, Ledger, State};
 use tower_outcome_postgres::Settings;
 
 use crate::support::{Place, granted, key};
@@ -13,6 +14,39 @@ async fn a_newer_schema_is_refused_and_left_alone() {
         .await
         .unwrap();
     refused(place.settings(), "newer version").await;
+}
+
+#[tokio::test]
+async fn a_schema_of_the_version_before_is_taken_over_whole() {
+    let place = Place::new();
+    let former = include_str!("../data/version_2.sql");
+    let former = former.replace("\"ledger\"", &place.schema);
+    let client = place.client().await;
+    client.batch_execute(&former).await.unwrap();
+    let ledger = place.ledger().await;
+    let entry = async |number| {
+        let mut key = [0; 32];
+        key[31] = number;
+        let key = EntryKey {
+            scope: "acme".into(),
+            key: IdempotencyKey::from_bytes(key),
+        };
+        ledger.read(&key).await.unwrap().unwrap()
+    };
+    let done = entry(1).await;
+    assert_eq!((done.state, done.alias_of), (State::Done, None));
+    assert_eq!(done.result.as_deref(), Some(b"{}".as_slice()));
+    let doubt = entry(2).await;
+    assert_eq!((doubt.state, doubt.generation), (State::Unknown, 1));
+    assert_eq!((doubt.looks, &*doubt.writes[0].wire_key), (3, "k-2"));
+
+    // The same schema learns a second key of what it knew.
+    let alias = key(9);
+    let (of, shared) = (done.key.key, false);
+    let answer = ledger.apply(&alias, Event::Alias { of, shared }).await;
+    assert_eq!(answer.unwrap(), Answer::Applied);
+    let led = ledger.read(&alias).await.unwrap().unwrap();
+    assert_eq!(led.leads_to(), Some(done.key));
 }
 
 #[tokio::test]
@@ -91,7 +125,7 @@ async fn all_who_connect_to_a_new_schema_at_once_get_it() {
         let client = place.client().await;
         let versions = "SELECT count(*) FROM migrations";
         let count: i64 = client.query_one(versions, &[]).await.unwrap().get(0);
-        assert_eq!(count, 2);
+        assert_eq!(count, 3);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tower_outcome_core::Intent;
-use tower_outcome_core::ledger::{Claim, EntryKey, Event, Ledger, Owner};
+use tower_outcome_core::ledger::{Answer, Claim, EntryKey, Event, Ledger, Owner, State};
 use xtask::servers::{Redis, Server as _};
 
 use crate::support::{Place, applied, granted, key, send};
@@ -18,6 +18,39 @@ async fn a_row_is_json_after_the_number_of_its_change() {
     assert_eq!(json["state"], "dispatching");
     assert_eq!(json["tool"], "refund");
     assert_eq!(json["writes"][0]["route"], "POST api.example/refunds");
+}
+
+#[tokio::test]
+async fn a_row_of_the_version_before_is_taken_over_and_learns_a_second_key() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let revision = "0".repeat(48);
+    let owner = "0".repeat(32);
+    let former = json!({
+        "format": 2, "state": "unknown", "tool": "refund", "code": "timeout_after_send",
+        "epoch": 2, "maybe_sent": true, "landing": "in_flight", "owner": owner,
+        "lease_until": 1_750_000_030_123_u64, "created_at": 1_750_000_000_123_u64,
+        "updated_at": 1_750_000_002_123_u64, "looks": 3, "look_at": 1_750_000_090_123_u64,
+        "fingerprint": {}, "result": false,
+        "writes": [{ "label": "refund", "route": "POST api.example/refunds", "wire_key": "k-2" }],
+    });
+    let row = format!("{revision}{former}");
+    let stored: String = (place.client().await)
+        .ask(&["SET", &place.entry(1), &row])
+        .await;
+    assert_eq!(stored, "OK");
+    let doubt = ledger.read(&key(1)).await.unwrap().unwrap();
+    assert_eq!(
+        (doubt.state, doubt.epoch, doubt.looks),
+        (State::Unknown, 2, 3)
+    );
+    assert_eq!(doubt.alias_of, None);
+
+    let (of, shared) = (doubt.key.key, false);
+    let answer = ledger.apply(&key(2), Event::Alias { of, shared }).await;
+    assert_eq!(answer.unwrap(), Answer::Applied);
+    let led = place.ledger().await.read(&key(2)).await.unwrap().unwrap();
+    assert_eq!(led.leads_to(), Some(key(1)));
 }
 
 #[tokio::test]

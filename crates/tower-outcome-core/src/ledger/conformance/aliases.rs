@@ -154,8 +154,7 @@ pub(super) async fn versions_that_know_nothing_of_each_others_fields_are_not_com
     let [cheap, dear] = [20, 30].map(|amount| json!({ "amount": amount }));
 
     let (place, _) = claimed(bench, &of(&former, &cheap)).await;
-    let placed = alias::place(&*bench.ledger, &of(&overlap, &cheap)).await;
-    placed.expect("the alias is stored");
+    placed(bench, &of(&overlap, &cheap)).await;
     place.applied(settle(1, done(b"{}"))).await;
     // What the former version took down says nothing to who knows the new one alone.
     for amount in [&cheap, &dear] {
@@ -200,6 +199,23 @@ pub(super) async fn an_alias_is_kept_until_its_entry_is_gone<L: Ledger>(bench: &
     assert!([0, 2].contains(&counts.total()), "{counts:?}");
 }
 
+/// Somebody may be about to claim where it leads.
+pub(super) async fn an_alias_that_is_used_is_not_forgotten<L: Ledger>(bench: &Bench<L>) {
+    let [overlap, new] = [&[1, 2][..], &[2]].map(|it| wish(it, &json!({})));
+    for user in [overlap.clone(), new.clone()] {
+        placed(bench, &overlap).await;
+        bench.clock.advance(TOMBSTONE_RETENTION * 2 / 3);
+        placed(bench, &user).await;
+        bench.clock.advance(TOMBSTONE_RETENTION * 2 / 3);
+        purged(bench).await;
+        let alias = bench.ledger.read(&EntryKey::of(&new)).await;
+        let alias = alias.expect("the store answers a read");
+        assert_eq!(alias.map(|alias| alias.state), Some(State::Alias));
+        bench.clock.advance(TOMBSTONE_RETENTION * 2);
+        purged(bench).await;
+    }
+}
+
 /// The wish by rules of these versions, each of which succeeds the one before.
 pub(super) fn wish(versions: &[u8], arguments: &Value) -> Intent {
     let rules = versions.iter().map(|version| {
@@ -216,9 +232,8 @@ fn of(rules: &IntentRules, arguments: &Value) -> Intent {
 
 /// Claims as a process does, and returns where the wish has its entry.
 pub(super) async fn claimed<L: Ledger>(bench: &Bench<L>, wish: &Intent) -> (Bench<L>, Answer) {
-    loop {
-        let placed = alias::place(&*bench.ledger, wish).await;
-        let placed = placed.expect("the wish has a place");
+    for _ in 0..MOST_MOVES {
+        let placed = placed(bench, wish).await;
         let place = Bench {
             ledger: std::sync::Arc::clone(&bench.ledger),
             clock: bench.clock.clone(),
@@ -230,6 +245,15 @@ pub(super) async fn claimed<L: Ledger>(bench: &Bench<L>, wish: &Intent) -> (Benc
             answer => return (place, answer.expect("the store answers a claim")),
         }
     }
+    panic!("a claim is led on for ever")
+}
+
+/// How often another key may come to be known while one is claimed.
+const MOST_MOVES: usize = 8;
+
+async fn placed<L: Ledger>(bench: &Bench<L>, wish: &Intent) -> Intent {
+    let placed = alias::place(&*bench.ledger, wish).await;
+    placed.expect("the wish has a place")
 }
 
 async fn purged<L: Ledger>(bench: &Bench<L>) {
