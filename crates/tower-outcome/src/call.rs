@@ -105,16 +105,15 @@ impl Call {
     /// context does not allow this write. Nothing was sent.
     pub(crate) fn of(
         request: &mut Request<OutcomeBody>,
-        profile: impl FnOnce() -> Arc<Profile>,
+        profile: &Arc<Profile>,
     ) -> Result<Option<Self>, Error> {
         if let Some(call) = request.extensions().get::<Self>() {
             return Ok(Some(call.clone()));
         }
-        let profile = profile().at(&Target::of(request));
-        if profile.reads(request.method()) {
+        let Some(profile) = profile.of_writes(&Target::of(request)) else {
             reads::mark(request);
             return Ok(None);
-        }
+        };
         let context = Context::current();
         let key = CallKey::of(request, &profile, context.as_ref())?;
         let parent = context.as_ref().map(|context| context.gate().clone());
@@ -160,8 +159,9 @@ impl Call {
     /// As [`of`](Self::of).
     pub(crate) fn find(request: &mut Request<OutcomeBody>) -> Result<Option<Self>, Error> {
         match request.extensions().get::<Self>() {
+            Some(call) => Ok(Some(call.clone())),
             None if reads(request) => Ok(None),
-            _ => Self::of(request, Arc::default),
+            None => Self::of(request, &Arc::default()),
         }
     }
 

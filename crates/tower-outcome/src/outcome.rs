@@ -72,7 +72,7 @@ impl OutcomeLayer {
         &self,
         request: &mut Request<OutcomeBody>,
     ) -> (Result<Option<Call>, Error>, Option<Watch>) {
-        let call = Call::of(request, || Arc::clone(&self.profile));
+        let call = Call::of(request, &self.profile);
         let call = call.and_then(|call| match &call {
             Some(it) if self.requires_context && it.context().is_none() => {
                 let refused = Conclusion::new(Code::NotSent).for_this_call();

@@ -97,6 +97,8 @@ use facts::Facts;
 #[cfg(feature = "hedge")]
 pub use hedge::HedgeGuard;
 use refresh::Refresh;
+#[cfg(feature = "client")]
+pub(crate) use refresh::renew;
 pub use refresh::renewed;
 #[cfg(feature = "client")]
 pub(crate) use sparing::Spare;

@@ -175,8 +175,8 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
         ready.map_err(|error| Error::new(Code::NotSent).with_source(error))
     }
 
-    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
-        let request = crate::retry::renewed(request);
+    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+        crate::retry::renew(&mut request);
         if let Err(error) = self.client.check(&request) {
             return ResponseFuture::refused(error.into());
         }

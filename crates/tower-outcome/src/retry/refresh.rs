@@ -58,8 +58,14 @@ struct Renewed(Arc<Mutex<HeaderMap>>);
 /// below the retry, with tower's `map_request`.
 #[must_use]
 pub fn renewed<B>(mut request: Request<B>) -> Request<B> {
+    renew(&mut request);
+    request
+}
+
+/// The same, where the request is.
+pub(crate) fn renew<B>(request: &mut Request<B>) {
     let Some(Renewed(renewed)) = request.extensions().get().cloned() else {
-        return request;
+        return;
     };
     let renewed = renewed.lock().unwrap_or_else(PoisonError::into_inner);
     for name in renewed.keys() {
@@ -68,6 +74,4 @@ pub fn renewed<B>(mut request: Request<B>) -> Request<B> {
     for (name, value) in &*renewed {
         request.headers_mut().append(name, value.clone());
     }
-    drop(renewed);
-    request
 }
