@@ -36,7 +36,7 @@ pub(crate) use ending::End;
 pub(crate) use key::{Again, CallKey};
 use names::Names;
 pub(crate) use names::route;
-pub(crate) use reads::{is_marked, reads};
+pub(crate) use reads::{is_marked, is_plain_read, reads};
 
 /// The record of one write. Cloning shares it.
 #[derive(Clone)]

@@ -42,7 +42,7 @@ use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
-use crate::call::{Call, End};
+use crate::call::{Call, End, is_plain_read};
 use crate::{Error, OutcomeBody};
 
 /// Applies [`Deadline`].
@@ -97,19 +97,14 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if is_plain_read(&request) {
+            return self.start(request, None);
+        }
+        let mut request = request;
         match Call::find(&mut request) {
-            Ok(call) => ResponseFuture {
-                state: State::Waiting {
-                    inner: self.inner.clone(),
-                    request: Some(request),
-                },
-                sleep: None,
-                ends: None,
-                overdue: false,
-                limit: self.limit,
-                call,
-            },
+            Ok(call) => self.start(request, call),
             Err(error) => ResponseFuture {
                 state: State::Refused { error: Some(error) },
                 sleep: None,
@@ -118,6 +113,23 @@ where
                 limit: self.limit,
                 call: None,
             },
+        }
+    }
+}
+
+impl<S: Service<Request<OutcomeBody>> + Clone> Deadline<S> {
+    #[inline]
+    fn start(&self, request: Request<OutcomeBody>, call: Option<Call>) -> ResponseFuture<S> {
+        ResponseFuture {
+            state: State::Waiting {
+                inner: self.inner.clone(),
+                request: Some(request),
+            },
+            sleep: None,
+            ends: None,
+            overdue: false,
+            limit: self.limit,
+            call,
         }
     }
 }

@@ -36,7 +36,7 @@ use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code, Conclusion};
 use tower_service::Service;
 
-use crate::call::Call;
+use crate::call::{Call, is_plain_read};
 use crate::{Error, OutcomeBody, Profile, ReplyBody, Verdict, Watch, classify};
 
 /// Applies [`OutcomeService`].
@@ -65,6 +65,12 @@ impl OutcomeLayer {
     pub const fn requiring_context(mut self) -> Self {
         self.requires_context = true;
         self
+    }
+
+    /// Whether `request` is a read for all that can be said of it, and nobody watches it.
+    #[inline]
+    pub(crate) fn has_no_record(&self, request: &Request<OutcomeBody>) -> bool {
+        is_plain_read(request) && self.profile.only_reads(request.method())
     }
 
     /// The record of the call that `request` makes, and who watches it.
@@ -134,7 +140,17 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if self.layer.has_no_record(&request) && self.unready.is_none() {
+            return ResponseFuture {
+                inner: Some(self.inner.call(request)),
+                call: None,
+                refused: None,
+                watch: None,
+            };
+        }
+        let mut request = request;
         let (call, watch) = self.layer.record(&mut request);
         let (call, refused) = match (call, self.unready.take()) {
             (Ok(call), None) => {
@@ -182,17 +198,16 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let result = match this.inner.as_pin_mut() {
-            Some(inner) => ready!(inner.poll(cx)).map_err(Into::into),
+            Some(inner) => match ready!(inner.poll(cx)) {
+                Ok(reply) => Ok(reply),
+                Err(error) => Err(Error::of(this.call.is_some(), error)),
+            },
             None => Err(this
                 .refused
                 .take()
-                .unwrap_or_else(|| Error::new(Code::NotSent))
-                .into()),
+                .unwrap_or_else(|| Error::new(Code::NotSent))),
         };
-        let verdict = match this.call {
-            Some(call) => end_write(call, result),
-            None => end_read(result),
-        };
+        let verdict = end(this.call.as_ref(), result);
         if let Some(watch) = this.watch {
             watch.ended(this.call.as_ref(), verdict.bare());
         }
@@ -200,29 +215,21 @@ where
     }
 }
 
-fn end_write<B>(
-    call: &Call,
-    result: Result<Response<ReplyBody<B>>, BoxError>,
+#[inline]
+fn end<B>(
+    call: Option<&Call>,
+    result: Result<Response<ReplyBody<B>>, Error>,
 ) -> Verdict<Response<ReplyBody<B>>> {
-    let key = call.key().copied();
-    match result {
-        Ok(reply) => Verdict::answered(call.tell(call.judge(Ok(()))), key, reply),
-        Err(error) => {
-            let error = Error::of_write(error);
-            let conclusion = call.tell(call.judge(Err(error.conclusion())));
-            Verdict::unanswered(conclusion, key, &error)
+    match (result, call) {
+        (Ok(reply), None) => Verdict::answered(classify::read(reply.status()).into(), None, reply),
+        (Ok(reply), Some(call)) => {
+            let conclusion = call.tell(call.judge(Ok(())));
+            Verdict::answered(conclusion, call.key().copied(), reply)
         }
-    }
-}
-
-fn end_read<B>(
-    result: Result<Response<ReplyBody<B>>, BoxError>,
-) -> Verdict<Response<ReplyBody<B>>> {
-    match result {
-        Ok(reply) => Verdict::answered(classify::read(reply.status()).into(), None, reply),
-        Err(error) => {
-            let error = Error::of_read(error);
-            Verdict::unanswered(error.conclusion(), None, &error)
+        (Err(error), None) => Verdict::unanswered(error.conclusion(), None, &error),
+        (Err(error), Some(call)) => {
+            let conclusion = call.tell(call.judge(Err(error.conclusion())));
+            Verdict::unanswered(conclusion, call.key().copied(), &error)
         }
     }
 }

@@ -188,6 +188,7 @@ impl Profile {
 
     /// Whether a request of this method changes nothing on this route.
     #[must_use]
+    #[inline]
     pub fn reads(&self, method: &Method) -> bool {
         self.reads.unwrap_or_else(|| is_read(method))
     }
@@ -275,6 +276,7 @@ impl Default for Profile {
 }
 
 /// Methods that change nothing (RFC 9110 section 9.2.1).
+#[inline]
 pub(crate) fn is_read(method: &Method) -> bool {
     matches!(
         *method,

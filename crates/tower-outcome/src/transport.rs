@@ -33,8 +33,8 @@ use http_body::Body;
 use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
-use crate::call::{Call, Probe};
-use crate::{Error, OutcomeBody, ReplyBody};
+use crate::call::{self, Call, Probe};
+use crate::{Error, OutcomeBody, ReplyBody, retry};
 
 mod collect;
 mod evidence;
@@ -176,14 +176,17 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
     }
 
     fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
-        crate::retry::renew(&mut request);
+        retry::renew(&mut request);
         if let Err(error) = self.client.check(&request) {
             return ResponseFuture::refused(error.into());
+        }
+        if call::is_plain_read(&request) {
+            return ResponseFuture::read(self.client.start(request, || {}));
         }
         // A layer between may make a request of its own and give it all that this one carries.
         let carried = request.extensions().get::<Call>();
         let Some(call) = carried.filter(|it| it.is_made_by(&request)).cloned() else {
-            if crate::call::reads(&request) {
+            if call::reads(&request) {
                 return ResponseFuture::read(self.client.start(request, || {}));
             }
             let refusal = carried.map_or(NO_RECORD, |_| OTHER_RECORD);
@@ -201,7 +204,7 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
         };
         let request = request.map(|body| body.probed(Probe::new(&attempt)));
         let future = self.client.start(request, || attempt.arm());
-        ResponseFuture::write(future, call, attempt, self.limits, asked)
+        ResponseFuture::write(future, attempt, self.limits, asked)
     }
 }
 

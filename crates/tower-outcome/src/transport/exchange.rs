@@ -38,7 +38,7 @@ pin_project! {
     enum Kind<F, B> {
         Read { #[pin] future: F },
         Refused { error: Option<Error> },
-        Write { #[pin] stage: Stage<F, B>, write: Write, #[pin] timer: Option<Sleep> },
+        Write { #[pin] stage: Stage<F, B>, write: Write },
     }
 }
 
@@ -67,25 +67,17 @@ impl<F, B> ResponseFuture<F, B> {
         }
     }
 
-    pub(super) fn write(
-        future: F,
-        call: Call,
-        attempt: Attempt,
-        limits: Limits,
-        asked: Asked,
-    ) -> Self {
-        let write = Write {
-            sealed: Some(call.gate().sealed()),
-            call,
-            attempt,
-            limits,
-            asked,
-        };
+    pub(super) fn write(future: F, attempt: Attempt, limits: Limits, asked: Asked) -> Self {
         Self {
             kind: Kind::Write {
                 stage: Stage::Sending { future },
-                write,
-                timer: None,
+                write: Write {
+                    sealed: Some(attempt.call().gate().sealed()),
+                    attempt,
+                    limits,
+                    asked,
+                    timer: None,
+                },
             },
         }
     }
@@ -105,7 +97,7 @@ where
     type Output = Result<Response<ReplyBody<B>>, Error>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let (mut stage, write, mut timer) = match self.project().kind.project() {
+        let (mut stage, write) = match self.project().kind.project() {
             KindProjected::Read { future } => {
                 return Poll::Ready(match ready!(future.poll(cx)) {
                     Ok(answer) => Ok(answer.map(|rest| ReplyBody::wire(None, rest))),
@@ -116,11 +108,7 @@ where
                 let error = error.take().unwrap_or_else(|| Error::new(Code::NotSent));
                 return Poll::Ready(Err(error));
             }
-            KindProjected::Write {
-                stage,
-                write,
-                timer,
-            } => (stage, write, timer),
+            KindProjected::Write { stage, write } => (stage, write),
         };
         loop {
             let next = match stage.as_mut().project() {
@@ -141,7 +129,7 @@ where
                         patient: false,
                     },
                     Poll::Pending => {
-                        ready!(write.poll_given_up(timer.as_mut(), cx));
+                        ready!(write.poll_given_up(cx));
                         Stage::Withdrawing {
                             error: None,
                             patient: true,
@@ -149,11 +137,11 @@ where
                     }
                 },
                 Projected::Withdrawing { error, patient } => {
-                    ready!(write.poll_gone(timer.as_mut(), patient, cx));
+                    ready!(write.poll_gone(patient, cx));
                     return Poll::Ready(Err(write.unanswered(error.take())));
                 }
                 Projected::Reading { parts, mut body } => {
-                    if write.call.ended().is_some() {
+                    if write.call().ended().is_some() {
                         body.read_on();
                     }
                     let body = match body.as_mut().poll(cx) {
@@ -162,7 +150,7 @@ where
                             if let Some(parts) = parts {
                                 write.headed(parts);
                             }
-                            ready!(write.poll_given_up(timer.as_mut(), cx));
+                            ready!(write.poll_given_up(cx));
                             Collected::Lost
                         }
                     };
@@ -173,7 +161,7 @@ where
                 }
             };
             if matches!(next, Stage::Withdrawing { .. }) {
-                timer.set(None);
+                write.timer = None;
             }
             // This drops the client's future, which is what lets go of the body.
             stage.set(next);
@@ -183,33 +171,35 @@ where
 
 /// What an attempt at a write knows beside its future.
 struct Write {
-    call: Call,
     attempt: Attempt,
     limits: Limits,
     asked: Asked,
+    // Boxed: most attempts end by themselves.
+    timer: Option<Pin<Box<Sleep>>>,
     /// Until the call has ended.
     sealed: Option<WaitSealed>,
 }
 
 impl Write {
+    const fn call(&self) -> &Call {
+        self.attempt.call()
+    }
+
     /// Ready once the attempt is to be taken back: the call ended while it was untouched, or its
     /// hard limit has come.
-    fn poll_given_up(
-        &mut self,
-        mut timer: Pin<&mut Option<Sleep>>,
-        cx: &mut Context<'_>,
-    ) -> Poll<()> {
+    fn poll_given_up(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Some(sealed) = &mut self.sealed {
             ready!(Pin::new(sealed).poll(cx));
             self.sealed = None;
             if !self.attempt.is_touched() {
                 return Poll::Ready(());
             }
-            self.call.give_interim_unless_claimed(self.call.lost_code());
-            timer.set(Some(tokio::time::sleep(self.limits.tail)));
+            self.call()
+                .give_interim_unless_claimed(self.call().lost_code());
+            self.timer = Some(Box::pin(tokio::time::sleep(self.limits.tail)));
         }
-        match timer.as_pin_mut() {
-            Some(timer) => timer.poll(cx),
+        match &mut self.timer {
+            Some(timer) => timer.as_mut().poll(cx),
             None => Poll::Pending,
         }
     }
@@ -218,28 +208,19 @@ impl Write {
     ///
     /// A client that was asked to drop the request may keep it in a queue: the caller is told, and
     /// the proof still awaited.
-    fn poll_gone(
-        &self,
-        mut timer: Pin<&mut Option<Sleep>>,
-        patient: &mut bool,
-        cx: &mut Context<'_>,
-    ) -> Poll<()> {
+    fn poll_gone(&mut self, patient: &mut bool, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             if self.attempt.poll_gone(cx).is_ready() || self.attempt.is_touched() {
                 return Poll::Ready(());
             }
-            if timer.is_none() {
-                timer.set(Some(tokio::time::sleep(GONE_GRACE)));
-            }
-            let Some(sleep) = timer.as_mut().as_pin_mut() else {
-                return Poll::Pending;
-            };
-            ready!(sleep.poll(cx));
+            let grace = || Box::pin(tokio::time::sleep(GONE_GRACE));
+            ready!(self.timer.get_or_insert_with(grace).as_mut().poll(cx));
             if !std::mem::take(patient) {
                 return Poll::Ready(());
             }
-            self.call.give_interim_unless_claimed(self.call.lost_code());
-            timer.set(Some(tokio::time::sleep(self.limits.tail)));
+            self.call()
+                .give_interim_unless_claimed(self.call().lost_code());
+            self.timer = Some(Box::pin(tokio::time::sleep(self.limits.tail)));
         }
     }
 
@@ -262,7 +243,7 @@ impl Write {
                 Some(status.behind_messages(end.body.is_some_and(|body| !body.is_empty())))
             }),
         };
-        let reading = classify::write(&self.call, &answer);
+        let reading = classify::write(self.call(), &answer);
         // The head of a gRPC answer is no proof, whoever sent it: the status comes last.
         let grpc = self.asked.grpc || grpc::is_grpc(&parts.headers);
         let open = grpc && answer.grpc.is_none() && parts.status.is_success();
@@ -279,13 +260,13 @@ impl Write {
 
     /// Whether the answer is a gRPC stream for all that is known: only the caller can read it.
     fn is_handed_on(&self, parts: &Parts) -> bool {
-        self.may_stream(parts) && (self.asked.streams || !self.call.has_key())
+        self.may_stream(parts) && (self.asked.streams || !self.call().has_key())
     }
 
     fn may_stream(&self, parts: &Parts) -> bool {
         let is_open = grpc::is_grpc(&parts.headers) && grpc::status(&parts.headers).is_none();
         // Once the call has ended nobody is there to read it: what it says is taken down here.
-        is_open && self.call.keeps_response() && self.call.ended().is_none()
+        is_open && self.call().keeps_response() && self.call().ended().is_none()
     }
 
     fn collect<B>(&self, parts: &Parts, body: B) -> Collect<B> {
@@ -301,7 +282,7 @@ impl Write {
     where
         B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
     {
-        let tail = Tail::new(&self.call, &self.attempt, &parts);
+        let tail = Tail::new(&self.attempt, &parts);
         let relay = Relay::new(tail, self.limits, start, rest);
         Response::from_parts(parts, ReplyBody::relayed(relay))
     }
@@ -312,15 +293,15 @@ impl Write {
             .is_some_and(|error| self.is_refused(&**error));
         let unsent = self.attempt.is_proven_unsent();
         let code = match &error {
-            None if unsent => self.call.unsent_code(),
-            None => self.call.lost_code(),
+            None if unsent => self.call().unsent_code(),
+            None => self.call().lost_code(),
             Some(error) if unsent && evidence::is_connect(&**error) => Code::ConnectFailed,
             Some(_) if unsent => Code::NotSent,
             Some(_) if refused => Code::RefusedByProtocol,
             Some(_) => Code::ResponseLost,
         };
         let ending = Ending {
-            brings_news: classify::lost(&self.call, code).retryable_with_same_key,
+            brings_news: classify::lost(self.call(), code).retryable_with_same_key,
             ..Ending::from(code)
         };
         self.attempt.finish(ending, unsent || refused);
@@ -333,12 +314,12 @@ impl Write {
     }
 
     fn report(&self, code: Code) {
-        let call = &self.call;
+        let call = self.call();
         tracing::debug!(route = call.route(), number = call.attempts(), %code, "attempt ended");
     }
 
     fn is_refused(&self, error: &(dyn std::error::Error + 'static)) -> bool {
-        let trusted = self.call.profile().trusts_refusals();
+        let trusted = self.call().profile().trusts_refusals();
         // A body that was relayed from another connection brings that one's error along.
         !self.attempt.is_broken()
             && (evidence::is_canceled(error)
