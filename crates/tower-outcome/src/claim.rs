@@ -47,7 +47,7 @@ use tower_outcome_core::BoxError;
 use tower_outcome_core::ledger::{Ledger, Owner};
 use tower_service::Service;
 
-use crate::call::Call;
+use crate::call::{Call, is_plain_read};
 use crate::{Error, OutcomeBody, ReplyBody, StoredRequests};
 
 mod driver;
@@ -198,7 +198,12 @@ where
         self.inner.poll_ready(cx).map_err(Error::of_write)
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if is_plain_read(&request) {
+            return ResponseFuture::passed(self.inner.call(request), false);
+        }
+        let mut request = request;
         let call = match Call::find(&mut request) {
             Ok(call) => call,
             Err(error) => return ResponseFuture::driven(async { Err(error) }),
@@ -279,9 +284,10 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().kind.project() {
             Projected::Driven { future } => future.as_mut().poll(cx),
-            Projected::Passed { future, writes } => {
-                Poll::Ready(ready!(future.poll(cx)).map_err(|error| Error::of(*writes, error)))
-            }
+            Projected::Passed { future, writes } => Poll::Ready(match ready!(future.poll(cx)) {
+                Ok(answer) => Ok(answer),
+                Err(error) => Err(Error::of(*writes, error)),
+            }),
         }
     }
 }

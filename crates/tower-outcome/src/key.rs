@@ -42,7 +42,7 @@ use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
-use crate::call::Call;
+use crate::call::{Call, is_plain_read};
 use crate::{Error, OutcomeBody};
 
 mod unresolved;
@@ -97,7 +97,16 @@ where
         self.inner.poll_ready(cx).map_err(Error::of_write)
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if is_plain_read(&request) {
+            return ResponseFuture {
+                inner: Some(self.inner.call(request)),
+                refused: None,
+                writes: false,
+            };
+        }
+        let mut request = request;
         match place(&mut request, &self.unresolved) {
             Ok(()) => ResponseFuture {
                 writes: request.extensions().get::<Call>().is_some(),
@@ -134,7 +143,10 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         Poll::Ready(match this.inner.as_pin_mut() {
-            Some(inner) => ready!(inner.poll(cx)).map_err(|error| Error::of(*this.writes, error)),
+            Some(inner) => match ready!(inner.poll(cx)) {
+                Ok(answer) => Ok(answer),
+                Err(error) => Err(Error::of(*this.writes, error)),
+            },
             None => Err(this
                 .refused
                 .take()

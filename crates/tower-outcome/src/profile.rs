@@ -193,6 +193,12 @@ impl Profile {
         self.reads.unwrap_or_else(|| is_read(method))
     }
 
+    /// Whether every request of this method only reads, wherever it goes.
+    #[inline]
+    pub(crate) fn only_reads(&self, method: &Method) -> bool {
+        self.routes.is_empty() && self.reads(method)
+    }
+
     /// What is promised to this very request: its route may have promises of its own.
     #[must_use]
     pub fn for_request<B>(&self, request: &http::Request<B>) -> Cow<'_, Self> {

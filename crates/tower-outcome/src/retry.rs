@@ -214,6 +214,15 @@ where
         result: &mut Result<Response<T>, E>,
     ) -> Option<Backoff> {
         let recorded = record::of(request);
+        if recorded.is_none() && result.as_ref().is_ok_and(|it| it.status().is_success()) {
+            // Whatever else could be known, that is an answer.
+            log(Decision {
+                attempt: self.made + 1,
+                reason: Reason::Answered,
+                wait: None,
+            });
+            return None;
+        }
         let facts = match recorded {
             Some(call) => record::facts(call, result),
             None => self.plain_facts(request, result),
@@ -306,8 +315,12 @@ fn copy<B: ReplayBody>(request: &Request<B>) -> Option<Request<B>> {
     copy.method_mut().clone_from(request.method());
     copy.uri_mut().clone_from(request.uri());
     *copy.version_mut() = request.version();
-    copy.headers_mut().clone_from(request.headers());
-    copy.extensions_mut().clone_from(request.extensions());
+    if !request.headers().is_empty() {
+        copy.headers_mut().clone_from(request.headers());
+    }
+    if !request.extensions().is_empty() {
+        copy.extensions_mut().clone_from(request.extensions());
+    }
     Some(copy)
 }
 

@@ -51,7 +51,7 @@ use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
-use crate::call::{Call, End};
+use crate::call::{Call, End, is_plain_read};
 use crate::{Error, OutcomeBody};
 
 mod tails;
@@ -126,7 +126,16 @@ where
         self.inner.poll_ready(cx).map_err(Error::of_write)
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if is_plain_read(&request) {
+            return ResponseFuture {
+                state: State::Read {
+                    future: self.inner.call(request),
+                },
+            };
+        }
+        let mut request = request;
         let state = match Call::find(&mut request) {
             Err(error) => State::Refused { error: Some(error) },
             Ok(None) => State::Read {
@@ -221,7 +230,10 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Poll::Ready(match self.project().state.project() {
-            Projected::Read { future } => ready!(future.poll(cx)).map_err(Error::of_read),
+            Projected::Read { future } => match ready!(future.poll(cx)) {
+                Ok(answer) => Ok(answer),
+                Err(error) => Err(Error::of_read(error)),
+            },
             Projected::Refused { error } => {
                 Err(error.take().unwrap_or_else(|| Error::new(Code::NotSent)))
             }

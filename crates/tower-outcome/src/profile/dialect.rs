@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, Method};
+use http::{HeaderMap, HeaderName};
 use tower_outcome_core::KeyStyle;
 
 use super::{BodyTest, HeaderTest, Profile, Rule, Target};
@@ -72,12 +72,6 @@ impl Profile {
     #[must_use]
     pub fn doubting_refusals(self) -> Self {
         self.everywhere(|profile| profile.dialect.doubts_refusals = true)
-    }
-
-    /// Whether every request of this method only reads, wherever it goes.
-    #[inline]
-    pub(crate) fn only_reads(&self, method: &Method) -> bool {
-        self.routes.is_empty() && self.reads(method)
     }
 
     /// What is promised to writes to `target`, shared; `None` where such a request only reads.

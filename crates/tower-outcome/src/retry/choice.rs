@@ -20,6 +20,7 @@ impl KeyedRetry {
         let may_refresh = self.refresh.is_some() && !self.refreshed;
         let covered = match record::is_keyed(request) {
             Some(keyed) => keyed || self.retries_unsent,
+            None if self.profile.only_reads(request.method()) => true,
             None => {
                 let profile = self.profile.narrowed(&Target::of(request));
                 Cover::of(&profile, request) != Cover::None
