@@ -97,12 +97,19 @@ where
         Poll::Ready(Ok(()))
     }
 
+    #[inline]
     fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
         // Apart, as a request that is only looked at is not moved.
         if is_plain_read(&request) {
             return self.start(request, None);
         }
-        let mut request = request;
+        self.recorded(request)
+    }
+}
+
+impl<S: Service<Request<OutcomeBody>> + Clone> Deadline<S> {
+    #[inline(never)]
+    fn recorded(&self, mut request: Request<OutcomeBody>) -> ResponseFuture<S> {
         match Call::find(&mut request) {
             Ok(call) => self.start(request, call),
             Err(error) => ResponseFuture {
@@ -115,9 +122,7 @@ where
             },
         }
     }
-}
 
-impl<S: Service<Request<OutcomeBody>> + Clone> Deadline<S> {
     #[inline]
     fn start(&self, request: Request<OutcomeBody>, call: Option<Call>) -> ResponseFuture<S> {
         ResponseFuture {
@@ -189,6 +194,7 @@ where
 {
     type Output = Result<S::Response, Error>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.as_mut().project();
         if let (Some(call), None) = (&this.call, &this.ends) {

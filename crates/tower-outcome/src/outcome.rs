@@ -140,6 +140,7 @@ where
         Poll::Ready(Ok(()))
     }
 
+    #[inline]
     fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
         // Apart, as a request that is only looked at is not moved.
         if self.layer.has_no_record(&request) && self.unready.is_none() {
@@ -150,7 +151,16 @@ where
                 watch: None,
             };
         }
-        let mut request = request;
+        self.recorded(request)
+    }
+}
+
+impl<S> OutcomeService<S> {
+    #[inline(never)]
+    fn recorded<F>(&mut self, mut request: Request<OutcomeBody>) -> ResponseFuture<F>
+    where
+        S: Service<Request<OutcomeBody>, Future = F>,
+    {
         let (call, watch) = self.layer.record(&mut request);
         let (call, refused) = match (call, self.unready.take()) {
             (Ok(call), None) => {
@@ -195,6 +205,7 @@ where
 {
     type Output = Result<Verdict<Response<ReplyBody<B>>>, Infallible>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let result = match this.inner.as_pin_mut() {

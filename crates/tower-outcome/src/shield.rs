@@ -126,6 +126,7 @@ where
         self.inner.poll_ready(cx).map_err(Error::of_write)
     }
 
+    #[inline]
     fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
         // Apart, as a request that is only looked at is not moved.
         if is_plain_read(&request) {
@@ -135,7 +136,22 @@ where
                 },
             };
         }
-        let mut request = request;
+        self.recorded(request)
+    }
+}
+
+impl<S> Shield<S>
+where
+    S: Service<Request<OutcomeBody>>,
+    S::Future: Send + 'static,
+    S::Response: Send + 'static,
+    S::Error: Into<BoxError> + 'static,
+{
+    #[inline(never)]
+    fn recorded(
+        &mut self,
+        mut request: Request<OutcomeBody>,
+    ) -> ResponseFuture<S::Future, S::Response> {
         let state = match Call::find(&mut request) {
             Err(error) => State::Refused { error: Some(error) },
             Ok(None) => State::Read {
@@ -228,16 +244,19 @@ where
 {
     type Output = Result<T, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Poll::Ready(match self.project().state.project() {
-            Projected::Read { future } => match ready!(future.poll(cx)) {
-                Ok(answer) => Ok(answer),
-                Err(error) => Err(Error::of_read(error)),
+        match self.project().state.project() {
+            Projected::Read { future } => match future.poll(cx) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(Ok(answer)) => Poll::Ready(Ok(answer)),
+                Poll::Ready(Err(error)) => Poll::Ready(Err(Error::of_read(error))),
             },
             Projected::Refused { error } => {
-                Err(error.take().unwrap_or_else(|| Error::new(Code::NotSent)))
+                let error = error.take().unwrap_or_else(|| Error::new(Code::NotSent));
+                Poll::Ready(Err(error))
             }
-            Projected::Write { task, guard } => match ready!(task.poll(cx)) {
+            Projected::Write { task, guard } => Poll::Ready(match ready!(task.poll(cx)) {
                 Ok(result) => result,
                 // A panic below us, or the runtime is going down: the gate knows what had left.
                 Err(error) => {
@@ -247,8 +266,8 @@ where
                     guard.0.settle(conclusion);
                     Err(Error::new(conclusion).with_source(error))
                 }
-            },
-        })
+            }),
+        }
     }
 }
 

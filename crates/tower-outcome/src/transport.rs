@@ -175,13 +175,28 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
         ready.map_err(|error| Error::new(Code::NotSent).with_source(error))
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+    #[inline]
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if call::is_plain_read(&request) {
+            return match self.client.check(&request) {
+                Ok(()) => ResponseFuture::read(self.client.start(request, || {})),
+                Err(error) => ResponseFuture::refused(error.into()),
+            };
+        }
+        self.recorded(request)
+    }
+}
+
+impl<T: Transport> Wire<T> {
+    #[inline(never)]
+    fn recorded(
+        &mut self,
+        mut request: Request<OutcomeBody>,
+    ) -> ResponseFuture<T::Future, T::Body> {
         retry::renew(&mut request);
         if let Err(error) = self.client.check(&request) {
             return ResponseFuture::refused(error.into());
-        }
-        if call::is_plain_read(&request) {
-            return ResponseFuture::read(self.client.start(request, || {}));
         }
         // A layer between may make a request of its own and give it all that this one carries.
         let carried = request.extensions().get::<Call>();

@@ -96,75 +96,23 @@ where
 {
     type Output = Result<Response<ReplyBody<B>>, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let (mut stage, write) = match self.project().kind.project() {
-            KindProjected::Read { future } => {
-                return Poll::Ready(match ready!(future.poll(cx)) {
-                    Ok(answer) => Ok(answer.map(|rest| ReplyBody::wire(None, rest))),
-                    Err(error) => Err(Error::new(Code::ReadFailed).with_source(error)),
-                });
-            }
+        match self.project().kind.project() {
+            KindProjected::Read { future } => match future.poll(cx) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(Ok(answer)) => {
+                    Poll::Ready(Ok(answer.map(|rest| ReplyBody::wire(None, rest))))
+                }
+                Poll::Ready(Err(error)) => {
+                    Poll::Ready(Err(Error::new(Code::ReadFailed).with_source(error)))
+                }
+            },
             KindProjected::Refused { error } => {
                 let error = error.take().unwrap_or_else(|| Error::new(Code::NotSent));
-                return Poll::Ready(Err(error));
+                Poll::Ready(Err(error))
             }
-            KindProjected::Write { stage, write } => (stage, write),
-        };
-        loop {
-            let next = match stage.as_mut().project() {
-                Projected::Sending { future } => match future.poll(cx) {
-                    Poll::Ready(Ok(answer)) => {
-                        let (parts, body) = answer.into_parts();
-                        if write.is_handed_on(&parts) {
-                            write.headed(&parts);
-                            return Poll::Ready(Ok(write.handed_on(parts, None, body)));
-                        }
-                        Stage::Reading {
-                            body: write.collect(&parts, body),
-                            parts: Some(parts),
-                        }
-                    }
-                    Poll::Ready(Err(error)) => Stage::Withdrawing {
-                        error: Some(error),
-                        patient: false,
-                    },
-                    Poll::Pending => {
-                        ready!(write.poll_given_up(cx));
-                        Stage::Withdrawing {
-                            error: None,
-                            patient: true,
-                        }
-                    }
-                },
-                Projected::Withdrawing { error, patient } => {
-                    ready!(write.poll_gone(patient, cx));
-                    return Poll::Ready(Err(write.unanswered(error.take())));
-                }
-                Projected::Reading { parts, mut body } => {
-                    if write.call().ended().is_some() {
-                        body.read_on();
-                    }
-                    let body = match body.as_mut().poll(cx) {
-                        Poll::Ready(collected) => collected,
-                        Poll::Pending => {
-                            if let Some(parts) = parts {
-                                write.headed(parts);
-                            }
-                            ready!(write.poll_given_up(cx));
-                            Collected::Lost
-                        }
-                    };
-                    let Some(parts) = parts.take() else {
-                        return Poll::Pending;
-                    };
-                    return Poll::Ready(Ok(write.answered(parts, body)));
-                }
-            };
-            if matches!(next, Stage::Withdrawing { .. }) {
-                write.timer = None;
-            }
-            // This drops the client's future, which is what lets go of the body.
-            stage.set(next);
+            KindProjected::Write { stage, write } => write.poll(stage, cx),
         }
     }
 }
@@ -183,6 +131,74 @@ struct Write {
 impl Write {
     const fn call(&self) -> &Call {
         self.attempt.call()
+    }
+
+    #[inline(never)]
+    fn poll<F, B>(
+        &mut self,
+        mut stage: Pin<&mut Stage<F, B>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Response<ReplyBody<B>>, Error>>
+    where
+        F: Future<Output = Result<Response<B>, BoxError>>,
+        B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
+    {
+        loop {
+            let next = match stage.as_mut().project() {
+                Projected::Sending { future } => match future.poll(cx) {
+                    Poll::Ready(Ok(answer)) => {
+                        let (parts, body) = answer.into_parts();
+                        if self.is_handed_on(&parts) {
+                            self.headed(&parts);
+                            return Poll::Ready(Ok(self.handed_on(parts, None, body)));
+                        }
+                        Stage::Reading {
+                            body: self.collect(&parts, body),
+                            parts: Some(parts),
+                        }
+                    }
+                    Poll::Ready(Err(error)) => Stage::Withdrawing {
+                        error: Some(error),
+                        patient: false,
+                    },
+                    Poll::Pending => {
+                        ready!(self.poll_given_up(cx));
+                        Stage::Withdrawing {
+                            error: None,
+                            patient: true,
+                        }
+                    }
+                },
+                Projected::Withdrawing { error, patient } => {
+                    ready!(self.poll_gone(patient, cx));
+                    return Poll::Ready(Err(self.unanswered(error.take())));
+                }
+                Projected::Reading { parts, mut body } => {
+                    if self.call().ended().is_some() {
+                        body.read_on();
+                    }
+                    let body = match body.as_mut().poll(cx) {
+                        Poll::Ready(collected) => collected,
+                        Poll::Pending => {
+                            if let Some(parts) = parts {
+                                self.headed(parts);
+                            }
+                            ready!(self.poll_given_up(cx));
+                            Collected::Lost
+                        }
+                    };
+                    let Some(parts) = parts.take() else {
+                        return Poll::Pending;
+                    };
+                    return Poll::Ready(Ok(self.answered(parts, body)));
+                }
+            };
+            if matches!(next, Stage::Withdrawing { .. }) {
+                self.timer = None;
+            }
+            // This drops the client's future, which is what lets go of the body.
+            stage.set(next);
+        }
     }
 
     /// Ready once the attempt is to be taken back: the call ended while it was untouched, or its
