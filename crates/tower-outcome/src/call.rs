@@ -324,11 +324,15 @@ impl Call {
     }
 
     fn last_track<'a>(&'a self, progress: &'a Progress) -> Option<&'a Track> {
-        self.record.tracks(progress).next_back()
+        let later = progress.later.last().map(|track| &**track);
+        later.or_else(|| (progress.attempts > 0).then_some(&self.record.first))
     }
 
     /// Whether an attempt may have left, the last few not asked.
     fn any_left(&self, progress: &Progress, but_last: usize) -> bool {
+        if progress.attempts <= but_last {
+            return false;
+        }
         let mut asked = self.record.tracks(progress).rev().skip(but_last);
         asked.any(|attempt| {
             // A refusal that was proof in its time is no taint.

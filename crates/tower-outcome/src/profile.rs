@@ -199,6 +199,12 @@ impl Profile {
         self.routes.is_empty() && self.reads(method)
     }
 
+    /// Whether no key counts, wherever a request goes.
+    #[inline]
+    pub(crate) const fn honours_no_keys(&self) -> bool {
+        self.routes.is_empty() && !self.honours_keys
+    }
+
     /// What is promised to this very request: its route may have promises of its own.
     #[must_use]
     pub fn for_request<B>(&self, request: &http::Request<B>) -> Cow<'_, Self> {

@@ -218,13 +218,13 @@ where
         result: &mut Result<Response<T>, E>,
     ) -> Option<Backoff> {
         let recorded = record::of(request);
-        if recorded.is_none() && result.as_ref().is_ok_and(|it| it.status().is_success()) {
+        let answered = match recorded {
+            Some(call) => record::is_done(call),
             // Whatever else could be known, that is an answer.
-            log(Decision {
-                attempt: self.made + 1,
-                reason: Reason::Answered,
-                wait: None,
-            });
+            None => result.as_ref().is_ok_and(|it| it.status().is_success()),
+        };
+        if answered {
+            self.end(Reason::Answered, recorded);
             return None;
         }
         let facts = match recorded {
@@ -279,24 +279,31 @@ impl KeyedRetry {
         copy: impl FnOnce() -> Option<Request<B>>,
     ) -> Option<Request<B>> {
         if self.made == 0 {
-            self.begin();
+            self.deposit();
         }
         let veto = self.veto(request);
-        if veto.is_none()
-            && let Some(copy) = copy()
-        {
-            return Some(copy);
+        if veto.is_none() {
+            self.begin();
+            let copy = copy();
+            if copy.is_some() {
+                return copy;
+            }
         }
+        self.end(veto.unwrap_or(Reason::Unreplayable), record::of(request));
+        None
+    }
+
+    /// Notes that no attempt follows the one that is made now.
+    fn end(&self, reason: Reason, recorded: Option<&record::Record>) {
         let decision = Decision {
             attempt: self.made + 1,
-            reason: veto.unwrap_or(Reason::Unreplayable),
+            reason,
             wait: None,
         };
         log(decision);
-        if let Some(call) = record::of(request) {
+        if let Some(call) = recorded {
             record::note(call, decision);
         }
-        None
     }
 }
 

@@ -51,6 +51,7 @@ mod tail;
 #[cfg(feature = "tonic")]
 mod tonic;
 mod unknown;
+mod until;
 #[cfg(feature = "reqwest")]
 mod writes_client;
 

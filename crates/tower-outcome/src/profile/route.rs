@@ -15,6 +15,10 @@ pub(crate) struct Target<'a> {
     headers: Option<&'a HeaderMap>,
 }
 
+#[cfg_attr(
+    not(feature = "client"),
+    allow(dead_code, reason = "the classifier names them")
+)]
 #[derive(Clone, Copy, Debug)]
 enum Address<'a> {
     /// The path may have a query behind it.
@@ -24,6 +28,7 @@ enum Address<'a> {
 
 impl<'a> Target<'a> {
     /// `path` may have a query behind it.
+    #[cfg(feature = "client")]
     pub(crate) const fn new(
         method: &'a Method,
         host: Option<&'a str>,

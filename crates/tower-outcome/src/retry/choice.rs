@@ -21,6 +21,7 @@ impl KeyedRetry {
         let covered = match record::is_keyed(request) {
             Some(keyed) => keyed || self.settings.retries_unsent,
             None if self.settings.profile.only_reads(request.method()) => true,
+            None if self.settings.profile.honours_no_keys() => record::is_read(request),
             None => {
                 let profile = self.settings.profile.narrowed(&Target::of(request));
                 Cover::of(&profile, request) != Cover::None
@@ -135,7 +136,12 @@ impl KeyedRetry {
 
     /// What tower clones for the next call: it begins now, whatever this one is a clone of.
     pub(super) fn begin(&mut self) {
-        self.began = Some(Instant::now());
+        if self.made == 0 {
+            self.began = Some(Instant::now());
+        }
+    }
+
+    pub(super) fn deposit(&self) {
         if let Some(budget) = &self.settings.budget {
             budget.deposit();
         }

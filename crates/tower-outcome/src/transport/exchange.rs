@@ -11,13 +11,12 @@ use http::response::Parts;
 use http::{HeaderMap, Response};
 use http_body::Body;
 use pin_project_lite::pin_project;
-use tokio::time::Sleep;
-use tower_outcome_core::gate::WaitSealed;
 use tower_outcome_core::{BoxError, Code};
 
 use super::collect::{Collect, Collected};
 use super::relay::Relay;
 use super::tail::Tail;
+use super::until::Until;
 use super::{Asked, Followed, Limits, evidence, grpc};
 use crate::call::{Attempt, Call, Ending};
 use crate::classify::{self, Answer, GrpcStatus};
@@ -72,11 +71,10 @@ impl<F, B> ResponseFuture<F, B> {
             kind: Kind::Write {
                 stage: Stage::Sending { future },
                 write: Write {
-                    sealed: Some(attempt.call().gate().sealed()),
                     attempt,
                     limits,
                     asked,
-                    timer: None,
+                    until: Until::Nothing,
                 },
             },
         }
@@ -122,10 +120,7 @@ struct Write {
     attempt: Attempt,
     limits: Limits,
     asked: Asked,
-    // Boxed: most attempts end by themselves.
-    timer: Option<Pin<Box<Sleep>>>,
-    /// Until the call has ended.
-    sealed: Option<WaitSealed>,
+    until: Until,
 }
 
 impl Write {
@@ -194,7 +189,7 @@ impl Write {
                 }
             };
             if matches!(next, Stage::Withdrawing { .. }) {
-                self.timer = None;
+                self.until = Until::Nothing;
             }
             // This drops the client's future, which is what lets go of the body.
             stage.set(next);
@@ -204,20 +199,16 @@ impl Write {
     /// Ready once the attempt is to be taken back: the call ended while it was untouched, or its
     /// hard limit has come.
     fn poll_given_up(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Some(sealed) = &mut self.sealed {
-            ready!(Pin::new(sealed).poll(cx));
-            self.sealed = None;
+        if !self.until.is_late() {
+            let call = self.attempt.call();
+            ready!(self.until.poll_sealed(call, cx));
             if !self.attempt.is_touched() {
                 return Poll::Ready(());
             }
-            self.call()
-                .give_interim_unless_claimed(self.call().lost_code());
-            self.timer = Some(Box::pin(tokio::time::sleep(self.limits.tail)));
+            call.give_interim_unless_claimed(call.lost_code());
+            self.until = Until::late(self.limits.tail);
         }
-        match &mut self.timer {
-            Some(timer) => timer.as_mut().poll(cx),
-            None => Poll::Pending,
-        }
+        self.until.poll_late(cx)
     }
 
     /// Ready once the client has let go of the body, or is known to have taken it, or after a while.
@@ -229,14 +220,16 @@ impl Write {
             if self.attempt.poll_gone(cx).is_ready() || self.attempt.is_touched() {
                 return Poll::Ready(());
             }
-            let grace = || Box::pin(tokio::time::sleep(GONE_GRACE));
-            ready!(self.timer.get_or_insert_with(grace).as_mut().poll(cx));
+            if !self.until.is_late() {
+                self.until = Until::late(GONE_GRACE);
+            }
+            ready!(self.until.poll_late(cx));
             if !std::mem::take(patient) {
                 return Poll::Ready(());
             }
-            self.call()
-                .give_interim_unless_claimed(self.call().lost_code());
-            self.timer = Some(Box::pin(tokio::time::sleep(self.limits.tail)));
+            let call = self.attempt.call();
+            call.give_interim_unless_claimed(call.lost_code());
+            self.until = Until::late(self.limits.tail);
         }
     }
 
