@@ -30,7 +30,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code, Conclusion};
@@ -208,39 +208,40 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let result = match this.inner.as_pin_mut() {
-            Some(inner) => match ready!(inner.poll(cx)) {
-                Ok(reply) => Ok(reply),
-                Err(error) => Err(Error::of(this.call.is_some(), error)),
+        let call = this.call.as_ref();
+        let error = match this.inner.as_pin_mut() {
+            Some(inner) => match inner.poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(reply)) => {
+                    let conclusion = conclude(call, Ok(reply.status()));
+                    let key = call.and_then(Call::key).copied();
+                    if let Some(watch) = this.watch {
+                        watch.ended(call, Verdict::unreported(conclusion, key));
+                    }
+                    return Poll::Ready(Ok(Verdict::answered(conclusion, key, reply)));
+                }
+                Poll::Ready(Err(error)) => Error::of(call.is_some(), error),
             },
-            None => Err(this
+            None => this
                 .refused
                 .take()
-                .unwrap_or_else(|| Error::new(Code::NotSent))),
+                .unwrap_or_else(|| Error::new(Code::NotSent)),
         };
-        let verdict = end(this.call.as_ref(), result);
+        let conclusion = conclude(call, Err(error.conclusion()));
+        let key = call.and_then(Call::key).copied();
         if let Some(watch) = this.watch {
-            watch.ended(this.call.as_ref(), verdict.bare());
+            watch.ended(call, Verdict::unanswered(conclusion, key, &error));
         }
-        Poll::Ready(Ok(verdict))
+        Poll::Ready(Ok(Verdict::unanswered(conclusion, key, &error)))
     }
 }
 
+/// The word for a call that ended so, which its record takes down if it has one.
 #[inline]
-fn end<B>(
-    call: Option<&Call>,
-    result: Result<Response<ReplyBody<B>>, Error>,
-) -> Verdict<Response<ReplyBody<B>>> {
-    match (result, call) {
-        (Ok(reply), None) => Verdict::answered(classify::read(reply.status()).into(), None, reply),
-        (Ok(reply), Some(call)) => {
-            let conclusion = call.tell(call.judge(Ok(())));
-            Verdict::answered(conclusion, call.key().copied(), reply)
-        }
-        (Err(error), None) => Verdict::unanswered(error.conclusion(), None, &error),
-        (Err(error), Some(call)) => {
-            let conclusion = call.tell(call.judge(Err(error.conclusion())));
-            Verdict::unanswered(conclusion, call.key().copied(), &error)
-        }
+pub(crate) fn conclude(call: Option<&Call>, ended: Result<StatusCode, Conclusion>) -> Conclusion {
+    match (call, ended) {
+        (Some(call), ended) => call.tell(call.judge(ended.map(drop))),
+        (None, Ok(status)) => classify::read(status).into(),
+        (None, Err(conclusion)) => conclusion,
     }
 }
