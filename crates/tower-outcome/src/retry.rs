@@ -281,16 +281,16 @@ impl KeyedRetry {
         if self.made == 0 {
             self.deposit();
         }
-        let veto = self.veto(request);
-        if veto.is_none() {
-            self.begin();
-            let copy = copy();
-            if copy.is_some() {
-                return copy;
-            }
+        if let Some(reason) = self.veto(request) {
+            self.end(reason, record::of(request));
+            return None;
         }
-        self.end(veto.unwrap_or(Reason::Unreplayable), record::of(request));
-        None
+        self.begin();
+        let copied = copy();
+        if copied.is_none() {
+            self.end(Reason::Unreplayable, record::of(request));
+        }
+        copied
     }
 
     /// Notes that no attempt follows the one that is made now.

@@ -218,7 +218,7 @@ impl<T: Transport> Wire<T> {
             grpc: is_grpc(request.headers()),
             streams: request.body().is_stream(),
         };
-        let request = request.map(|body| body.probed(Probe::new(&attempt)));
+        request.body_mut().put(Probe::new(&attempt));
         let future = self.client.start(request, || attempt.arm());
         ResponseFuture::write(future, attempt, self.limits, asked)
     }
