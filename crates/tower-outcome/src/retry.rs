@@ -294,6 +294,7 @@ impl KeyedRetry {
     }
 
     /// Notes that no attempt follows the one that is made now.
+    #[inline]
     fn end(&self, reason: Reason, recorded: Option<&record::Record>) {
         let decision = Decision {
             attempt: self.made + 1,
@@ -335,6 +336,7 @@ fn copy<B: ReplayBody>(request: &Request<B>) -> Option<Request<B>> {
 }
 
 #[cfg(feature = "tracing")]
+#[inline]
 fn log(decision: Decision) {
     let Decision {
         attempt,
