@@ -1,11 +1,15 @@
-//! A POST that the provider's profile calls a read travels as one.
+//! A POST that the provider's profile calls a read travels as one, and a GET that it calls a write
+//! does not.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
-use tower::{BoxError, Layer as _, service_fn};
+use tower::retry::RetryLayer;
+use tower::{BoxError, Layer as _, ServiceExt as _, service_fn};
 use tower_outcome::transport::Wire;
 use tower_outcome::{
     Client, Code, Context, Gate, OutcomeBody, Profile, RequestExt as _, Stack, Watch,
@@ -61,6 +65,39 @@ async fn a_tool_that_only_reads_may_make_it() {
         assert_eq!(send.await.code(), Code::Done, "{client}");
         assert!(context.writes().is_empty(), "{client}");
     }
+}
+
+/// What a GET of `path` comes to where one of two paths writes, and how often it was sent. All
+/// answers are lost.
+async fn got(path: &str, alone: bool) -> (Option<Code>, usize) {
+    let routed = profile("[[route]]\npaths = '/cancel'\neffect = 'write'");
+    let sent = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&sent);
+    let provider = service_fn(move |_: Request<OutcomeBody>| {
+        count.fetch_add(1, Ordering::SeqCst);
+        async { Err::<Response<Full<Bytes>>, _>(BoxError::from("reset")) }
+    });
+    let request = Request::get(format!("http://acme.test{path}"));
+    let request = request.body(OutcomeBody::empty()).unwrap();
+    let code = if alone {
+        let policy = at_once(3).with_profile(routed);
+        let lost = RetryLayer::new(policy).layer(provider).oneshot(request);
+        assert!(lost.await.is_err(), "{path}");
+        None
+    } else {
+        let stack = Stack::new().with_profile(routed).with_retry(at_once(3));
+        let client = Client::new(stack.layer(Wire::unknown(provider)));
+        Some(client.send(request).await.code())
+    };
+    (code, sent.load(Ordering::SeqCst))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_get_that_writes_is_sent_once() {
+    assert_eq!(got("/cancel", false).await, (Some(Code::ResponseLost), 1));
+    assert_eq!(got("/status", false).await, (Some(Code::ReadFailed), 3));
+    assert_eq!(got("/cancel", true).await, (None, 1));
+    assert_eq!(got("/status", true).await, (None, 3));
 }
 
 /// The first answer is lost, the second comes when the key may have been forgotten in between.
