@@ -150,7 +150,8 @@ fn newest_first(dir: &Path, prefix: &str) -> Vec<PathBuf> {
     let mut found: Vec<_> = files
         .filter(|file| {
             let name = file.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| name.starts_with(prefix) && name.ends_with(".rlib"))
+            let is_library = file.extension().is_some_and(|it| it == "rlib");
+            is_library && name.is_some_and(|name| name.starts_with(prefix))
         })
         .collect();
     found.sort_by_key(|file| fs::metadata(file).and_then(|it| it.modified()).ok());

@@ -1,11 +1,17 @@
-//! A POST that the provider's profile calls a read travels as one.
+//! A POST that the provider's profile calls a read travels as one, and a GET that it calls a write
+//! does not.
 
+use std::future::{Ready, ready};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use http_body_util::Full;
-use tower::{BoxError, Layer as _, service_fn};
+use tower::retry::RetryLayer;
+use tower::{BoxError, Layer as _, Service, ServiceExt as _, service_fn};
 use tower_outcome::transport::Wire;
 use tower_outcome::{
     Client, Code, Context, Gate, OutcomeBody, Profile, RequestExt as _, Stack, Watch,
@@ -60,6 +66,73 @@ async fn a_tool_that_only_reads_may_make_it() {
         let send = context.clone().scope(stack.send(write(&billing.url())));
         assert_eq!(send.await.code(), Code::Done, "{client}");
         assert!(context.writes().is_empty(), "{client}");
+    }
+}
+
+/// A provider that loses all answers, and how often it was sent something.
+fn losing() -> (Losing, Arc<AtomicUsize>) {
+    let sent = Arc::new(AtomicUsize::new(0));
+    (Losing(Arc::clone(&sent)), sent)
+}
+
+#[derive(Clone)]
+struct Losing(Arc<AtomicUsize>);
+
+impl Service<Request<OutcomeBody>> for Losing {
+    type Response = Response<Full<Bytes>>;
+    type Error = BoxError;
+    type Future = Ready<Result<Response<Full<Bytes>>, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Request<OutcomeBody>) -> Self::Future {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        ready(Err("reset".into()))
+    }
+}
+
+fn to(method: Method, path: &str) -> Request<OutcomeBody> {
+    let mut request = Request::new(OutcomeBody::empty());
+    *request.method_mut() = method;
+    *request.uri_mut() = format!("http://acme.test{path}").parse().unwrap();
+    request
+}
+
+/// How often the policy alone sends it.
+async fn sent_alone(profile: Profile, request: Request<OutcomeBody>) -> usize {
+    let (provider, sent) = losing();
+    let policy = RetryLayer::new(at_once(3).with_profile(profile));
+    assert!(policy.layer(provider).oneshot(request).await.is_err());
+    sent.load(Ordering::SeqCst)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_get_that_writes_is_sent_once() {
+    let cancels = || profile("[[route]]\npaths = '/cancel'\neffect = 'write'");
+    for (path, code, times) in [
+        ("/cancel", Code::ResponseLost, 1),
+        ("/status", Code::ReadFailed, 3),
+    ] {
+        let (provider, sent) = losing();
+        let stack = Stack::new().with_profile(cancels()).with_retry(at_once(3));
+        let client = Client::new(stack.layer(Wire::unknown(provider)));
+        let verdict = client.send(to(Method::GET, path)).await;
+        assert_eq!(verdict.code(), code, "{path}");
+        assert_eq!(sent.load(Ordering::SeqCst), times, "{path}");
+        let alone = sent_alone(cancels(), to(Method::GET, path)).await;
+        assert_eq!(alone, times, "{path}, alone");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_route_counts_where_the_api_honours_no_keys() {
+    let searches = "name = 'acme'\n[[route]]\npaths = '/search'\neffect = 'read'";
+    for (path, times) in [("/search", 3), ("/refunds", 1)] {
+        let profile = Profile::from_toml(searches).unwrap();
+        let alone = sent_alone(profile, to(Method::POST, path)).await;
+        assert_eq!(alone, times, "{path}");
     }
 }
 

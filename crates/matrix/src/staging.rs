@@ -118,7 +118,7 @@ struct Elsewhere {
 }
 
 impl Elsewhere {
-    fn start(step: Step) -> Self {
+    fn start(scripted: Step) -> Self {
         let (urls, url) = mpsc::channel();
         let (closing, closed) = mpsc::channel();
         let (counting, counts) = mpsc::channel();
@@ -130,7 +130,7 @@ impl Elsewhere {
                 .build();
             runtime?.block_on(async {
                 let billing = Billing::start_without_keys().await?;
-                billing.script([step]);
+                billing.script([scripted]);
                 let _ = urls.send(billing.url());
                 let _ = released.await;
                 billing.release();

@@ -202,12 +202,19 @@ fn push_uuid(text: &mut String, bytes: &[u8; 32], version: u8) {
     id.copy_from_slice(&bytes[..16]);
     id[6] = (id[6] & 0x0f) | (version << 4);
     id[8] = (id[8] & 0x3f) | 0x80;
-    for (at, byte) in id.iter().enumerate() {
-        if let 4 | 6 | 8 | 10 = at {
-            text.push('-');
-        }
-        push_hex(text, &[*byte]);
+    let mut digits = [0; 32];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(id) {
+        pair[0] = HEX[usize::from(byte >> 4)];
+        pair[1] = HEX[usize::from(byte & 0x0f)];
     }
+    let mut spelt = [b'-'; 36];
+    spelt[..8].copy_from_slice(&digits[..8]);
+    spelt[9..13].copy_from_slice(&digits[8..12]);
+    spelt[14..18].copy_from_slice(&digits[12..16]);
+    spelt[19..23].copy_from_slice(&digits[16..20]);
+    spelt[24..].copy_from_slice(&digits[20..]);
+    // Digits and dashes are text.
+    text.push_str(str::from_utf8(&spelt).unwrap_or_default());
 }
 
 /// URL-safe base64 without padding (RFC 4648 section 5).

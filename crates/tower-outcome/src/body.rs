@@ -86,9 +86,9 @@ impl OutcomeBody {
         matches!(self.kind, Kind::Stream(_))
     }
 
-    pub(crate) fn probed(mut self, probe: Probe) -> Self {
+    /// Has the body tell `probe` what becomes of it.
+    pub(crate) fn put(&mut self, probe: Probe) {
         self.role = Role::Probed(probe);
-        self
     }
 
     pub(crate) fn with_spare(mut self, spare: Spare) -> Self {

@@ -36,7 +36,7 @@ pub(crate) use ending::End;
 pub(crate) use key::{Again, CallKey};
 use names::Names;
 pub(crate) use names::route;
-pub(crate) use reads::{is_marked, reads};
+pub(crate) use reads::{is_marked, is_plain_read, reads};
 
 /// The record of one write. Cloning shares it.
 #[derive(Clone)]
@@ -113,14 +113,15 @@ impl Call {
         if let Some(call) = request.extensions().get::<Self>() {
             return Ok(Some(call.clone()));
         }
-        let context = Context::current();
-        let known = || context.as_ref().and_then(|it| it.profile_for(request));
-        let profile = Arc::clone(told.or_else(known).unwrap_or(&GENERIC));
-        let profile = profile.at(&Target::of(request));
-        if profile.reads(request.method()) {
+        // Nobody else needs it yet: a read takes part in no tool call.
+        let context = told.is_none().then(Context::current).flatten();
+        let known = context.as_ref().and_then(|it| it.profile_for(request));
+        let profile = told.or(known).unwrap_or(&GENERIC);
+        let Some(profile) = profile.of_writes(&Target::of(request)) else {
             reads::mark(request);
             return Ok(None);
-        }
+        };
+        let context = context.or_else(Context::current);
         let key = CallKey::of(request, &profile, context.as_ref())?;
         let parent = context.as_ref().map(|context| context.gate().clone());
         let record = Record {
@@ -166,8 +167,9 @@ impl Call {
     /// As [`of`](Self::of).
     pub(crate) fn find(request: &mut Request<OutcomeBody>) -> Result<Option<Self>, Error> {
         match request.extensions().get::<Self>() {
+            Some(call) => Ok(Some(call.clone())),
             None if reads(request) => Ok(None),
-            _ => Self::of(request, None),
+            None => Self::of(request, None),
         }
     }
 
@@ -333,11 +335,15 @@ impl Call {
     }
 
     fn last_track<'a>(&'a self, progress: &'a Progress) -> Option<&'a Track> {
-        self.record.tracks(progress).next_back()
+        let later = progress.later.last().map(|track| &**track);
+        later.or_else(|| (progress.attempts > 0).then_some(&self.record.first))
     }
 
     /// Whether an attempt may have left, the last few not asked.
     fn any_left(&self, progress: &Progress, but_last: usize) -> bool {
+        if progress.attempts <= but_last {
+            return false;
+        }
         let mut asked = self.record.tracks(progress).rev().skip(but_last);
         asked.any(|attempt| {
             // A refusal that was proof in its time is no taint.

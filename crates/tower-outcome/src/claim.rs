@@ -37,7 +37,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{Request, Response};
@@ -47,7 +47,7 @@ use tower_outcome_core::BoxError;
 use tower_outcome_core::ledger::{Ledger, Owner};
 use tower_service::Service;
 
-use crate::call::Call;
+use crate::call::{Call, is_plain_read};
 use crate::{Error, OutcomeBody, ReplyBody, StoredRequests};
 
 mod driver;
@@ -198,7 +198,28 @@ where
         self.inner.poll_ready(cx).map_err(Error::of_write)
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+    #[inline]
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if is_plain_read(&request) {
+            return ResponseFuture::passed(self.inner.call(request), false);
+        }
+        self.recorded(request)
+    }
+}
+
+impl<S, B> ClaimService<S>
+where
+    S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>> + Clone + Send + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    B: Send + 'static,
+{
+    #[inline(never)]
+    fn recorded(
+        &mut self,
+        mut request: Request<OutcomeBody>,
+    ) -> ResponseFuture<S::Future, S::Response> {
         let call = match Call::find(&mut request) {
             Ok(call) => call,
             Err(error) => return ResponseFuture::driven(async { Err(error) }),
@@ -276,12 +297,15 @@ where
 {
     type Output = Result<T, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().kind.project() {
             Projected::Driven { future } => future.as_mut().poll(cx),
-            Projected::Passed { future, writes } => {
-                Poll::Ready(ready!(future.poll(cx)).map_err(|error| Error::of(*writes, error)))
-            }
+            Projected::Passed { future, writes } => match future.poll(cx) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(Ok(answer)) => Poll::Ready(Ok(answer)),
+                Poll::Ready(Err(error)) => Poll::Ready(Err(Error::of(*writes, error))),
+            },
         }
     }
 }

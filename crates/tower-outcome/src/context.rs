@@ -233,6 +233,13 @@ impl Context {
         self.shared.generation
     }
 
+    /// Whether the tool call around, if there is one, may know what an API promises.
+    pub(crate) fn knows_profiles() -> bool {
+        CURRENT
+            .try_with(|context| context.profiles.is_some())
+            .unwrap_or_default()
+    }
+
     /// What the API that `request` goes to promises, where this call knows it.
     pub(crate) fn profile_for(&self, request: &Request<OutcomeBody>) -> Option<&Arc<Profile>> {
         self.profiles.as_ref()?.at(request.uri().host()?)

@@ -37,12 +37,12 @@ use std::time::Duration;
 
 use http::Request;
 use pin_project_lite::pin_project;
-use tokio::time::{Instant, Sleep};
+use tokio::time::{Instant, Sleep, sleep_until};
 use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
-use crate::call::{Call, End};
+use crate::call::{Call, End, is_plain_read};
 use crate::{Error, OutcomeBody};
 
 /// Applies [`Deadline`].
@@ -97,21 +97,45 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
-        let call = Call::find(&mut request);
-        let (call, state) = match call {
-            Ok(call) => (
-                call,
-                State::Waiting {
-                    inner: self.inner.clone(),
-                    request: Some(request),
-                },
-            ),
-            Err(error) => (None, State::Refused { error: Some(error) }),
-        };
+    #[inline]
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if is_plain_read(&request) {
+            return self.start(request, None);
+        }
+        self.recorded(request)
+    }
+}
+
+impl<S: Service<Request<OutcomeBody>> + Clone> Deadline<S> {
+    #[inline(never)]
+    fn recorded(&self, request: Request<OutcomeBody>) -> ResponseFuture<S> {
+        if let Some(call) = request.extensions().get::<Call>().cloned() {
+            return self.start(request, Some(call));
+        }
+        let mut request = request;
+        match Call::find(&mut request) {
+            Ok(call) => self.start(request, call),
+            Err(error) => ResponseFuture {
+                state: State::Refused { error: Some(error) },
+                sleep: None,
+                ends: None,
+                overdue: false,
+                limit: self.limit,
+                call: None,
+            },
+        }
+    }
+
+    #[inline]
+    fn start(&self, request: Request<OutcomeBody>, call: Option<Call>) -> ResponseFuture<S> {
         ResponseFuture {
-            state,
+            state: State::Waiting {
+                inner: self.inner.clone(),
+                request: Some(request),
+            },
             sleep: None,
+            ends: None,
             overdue: false,
             limit: self.limit,
             call,
@@ -131,6 +155,8 @@ pin_project! {
         state: State<S, S::Future>,
         #[pin]
         sleep: Option<Sleep>,
+        // Known from the first poll of a write: others ask the record for it.
+        ends: Option<Instant>,
         overdue: bool,
         limit: Duration,
         call: Option<Call>,
@@ -172,18 +198,15 @@ where
 {
     type Output = Result<S::Response, Error>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.as_mut().project();
-        if this.sleep.is_none() {
-            let sleep = tokio::time::sleep(*this.limit);
-            if let Some(call) = this.call {
-                call.ends_at(sleep.deadline());
-                // A timer fires with its next tick at the earliest, and a request is faster.
-                if this.limit.is_zero() {
-                    call.end(End::Deadline);
-                }
+        if let (Some(call), None) = (&this.call, &this.ends) {
+            call.ends_at(*this.ends.insert(end(*this.limit)));
+            // A timer fires with its next tick at the earliest, and a request is faster.
+            if this.limit.is_zero() {
+                call.end(End::Deadline);
             }
-            this.sleep.set(Some(sleep));
         }
 
         // The answer first: proof in hand beats a clock that ran out in the same wake-up.
@@ -205,9 +228,9 @@ where
                 }
                 Projected::Running { future } => match future.poll(cx) {
                     Poll::Pending => break,
-                    Poll::Ready(result) => {
-                        let writes = this.call.is_some();
-                        return Poll::Ready(result.map_err(|error| Error::of(writes, error)));
+                    Poll::Ready(Ok(answer)) => return Poll::Ready(Ok(answer)),
+                    Poll::Ready(Err(error)) => {
+                        return Poll::Ready(Err(Error::of(this.call.is_some(), error)));
                     }
                 },
                 Projected::Refused { error } => {
@@ -217,6 +240,11 @@ where
             }
         }
 
+        if this.sleep.is_none() {
+            // Not before there is something to wait for: a read that is answered at once needs no clock.
+            let ends = this.ends.unwrap_or_else(|| end(*this.limit));
+            this.sleep.set(Some(sleep_until(ends)));
+        }
         let Some(mut sleep) = this.sleep.as_mut().as_pin_mut() else {
             return Poll::Pending;
         };
@@ -238,6 +266,14 @@ where
         Poll::Ready(Err(Error::new(told)))
     }
 }
+
+/// When a call ends that begins now. A limit that no clock can show is one that never comes.
+fn end(limit: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(limit).unwrap_or_else(|| now + NEVER)
+}
+
+const NEVER: Duration = Duration::from_hours(24 * 365 * 30);
 
 /// For how long a call in doubt may outlast its deadline.
 pub const GRACE: Duration = Duration::from_millis(500);

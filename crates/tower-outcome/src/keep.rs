@@ -44,7 +44,8 @@ use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
 use crate::call::Call;
-use crate::{Error, OutcomeBody, OutcomeLayer, Profile, ReplyBody, Verdict, Watch, classify};
+use crate::outcome::conclude;
+use crate::{Error, OutcomeBody, OutcomeLayer, Profile, ReplyBody, Verdict, Watch};
 
 /// Applies [`KeepResponse`].
 #[derive(Clone, Debug, Default)]
@@ -187,19 +188,13 @@ fn end<RB>(
     let key = call.and_then(Call::key).copied();
     match result {
         Ok(mut answer) => {
-            let conclusion = match call {
-                Some(call) => call.tell(call.judge(Ok(()))),
-                None => classify::read(answer.status()).into(),
-            };
+            let conclusion = conclude(call, Ok(answer.status()));
             let verdict = Verdict::unreported(conclusion, key);
             answer.extensions_mut().insert(verdict.clone());
             (verdict, Ok(answer))
         }
         Err(error) => {
-            let conclusion = match call {
-                Some(call) => call.tell(call.judge(Err(error.conclusion()))),
-                None => error.conclusion(),
-            };
+            let conclusion = conclude(call, Err(error.conclusion()));
             let verdict = Verdict::unanswered(conclusion, key, &error);
             (verdict, Err(error.concluded(conclusion)))
         }

@@ -34,7 +34,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use http::Request;
 use pin_project_lite::pin_project;
@@ -42,7 +42,7 @@ use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
-use crate::call::Call;
+use crate::call::{Call, is_plain_read};
 use crate::{Error, OutcomeBody};
 
 mod unresolved;
@@ -97,7 +97,23 @@ where
         self.inner.poll_ready(cx).map_err(Error::of_write)
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+    #[inline]
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if is_plain_read(&request) {
+            return ResponseFuture {
+                inner: Some(self.inner.call(request)),
+                refused: None,
+                writes: false,
+            };
+        }
+        self.recorded(request)
+    }
+}
+
+impl<S: Service<Request<OutcomeBody>>> Key<S> {
+    #[inline(never)]
+    fn recorded(&mut self, mut request: Request<OutcomeBody>) -> ResponseFuture<S::Future> {
         match place(&mut request, &self.unresolved) {
             Ok(()) => ResponseFuture {
                 writes: request.extensions().get::<Call>().is_some(),
@@ -131,15 +147,18 @@ where
 {
     type Output = Result<T, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        Poll::Ready(match this.inner.as_pin_mut() {
-            Some(inner) => ready!(inner.poll(cx)).map_err(|error| Error::of(*this.writes, error)),
-            None => Err(this
-                .refused
-                .take()
-                .unwrap_or_else(|| Error::new(Code::NotSent))),
-        })
+        let Some(inner) = this.inner.as_pin_mut() else {
+            let refused = this.refused.take();
+            return Poll::Ready(Err(refused.unwrap_or_else(|| Error::new(Code::NotSent))));
+        };
+        match inner.poll(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(answer)) => Poll::Ready(Ok(answer)),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(Error::of(*this.writes, error))),
+        }
     }
 }
 

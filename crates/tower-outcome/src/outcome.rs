@@ -30,13 +30,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code, Conclusion};
 use tower_service::Service;
 
-use crate::call::Call;
+use crate::call::{Call, is_plain_read};
 use crate::{Error, OutcomeBody, Profile, ReplyBody, Verdict, Watch, classify};
 
 /// Applies [`OutcomeService`].
@@ -66,6 +66,16 @@ impl OutcomeLayer {
     pub const fn requiring_context(mut self) -> Self {
         self.requires_context = true;
         self
+    }
+
+    /// Whether `request` is a read for all that can be said of it, and nobody watches it.
+    #[inline]
+    pub(crate) fn has_no_record(&self, request: &Request<OutcomeBody>) -> bool {
+        is_plain_read(request)
+            && match &self.profile {
+                Some(profile) => profile.only_reads(request.method()),
+                None => !crate::context::Context::knows_profiles(),
+            }
     }
 
     /// The record of the call that `request` makes, and who watches it.
@@ -135,7 +145,27 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+    #[inline]
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if self.layer.has_no_record(&request) && self.unready.is_none() {
+            return ResponseFuture {
+                inner: Some(self.inner.call(request)),
+                call: None,
+                refused: None,
+                watch: None,
+            };
+        }
+        self.recorded(request)
+    }
+}
+
+impl<S> OutcomeService<S> {
+    #[inline(never)]
+    fn recorded<F>(&mut self, mut request: Request<OutcomeBody>) -> ResponseFuture<F>
+    where
+        S: Service<Request<OutcomeBody>, Future = F>,
+    {
         let (call, watch) = self.layer.record(&mut request);
         let (call, refused) = match (call, self.unready.take()) {
             (Ok(call), None) => {
@@ -180,50 +210,43 @@ where
 {
     type Output = Result<Verdict<Response<ReplyBody<B>>>, Infallible>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let result = match this.inner.as_pin_mut() {
-            Some(inner) => ready!(inner.poll(cx)).map_err(Into::into),
-            None => Err(this
+        let call = this.call.as_ref();
+        let error = match this.inner.as_pin_mut() {
+            Some(inner) => match inner.poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(reply)) => {
+                    let conclusion = conclude(call, Ok(reply.status()));
+                    let key = call.and_then(Call::key).copied();
+                    if let Some(watch) = this.watch {
+                        watch.ended(call, Verdict::unreported(conclusion, key));
+                    }
+                    return Poll::Ready(Ok(Verdict::answered(conclusion, key, reply)));
+                }
+                Poll::Ready(Err(error)) => Error::of(call.is_some(), error),
+            },
+            None => this
                 .refused
                 .take()
-                .unwrap_or_else(|| Error::new(Code::NotSent))
-                .into()),
+                .unwrap_or_else(|| Error::new(Code::NotSent)),
         };
-        let verdict = match this.call {
-            Some(call) => end_write(call, result),
-            None => end_read(result),
-        };
+        let conclusion = conclude(call, Err(error.conclusion()));
+        let key = call.and_then(Call::key).copied();
         if let Some(watch) = this.watch {
-            watch.ended(this.call.as_ref(), verdict.bare());
+            watch.ended(call, Verdict::unanswered(conclusion, key, &error));
         }
-        Poll::Ready(Ok(verdict))
+        Poll::Ready(Ok(Verdict::unanswered(conclusion, key, &error)))
     }
 }
 
-fn end_write<B>(
-    call: &Call,
-    result: Result<Response<ReplyBody<B>>, BoxError>,
-) -> Verdict<Response<ReplyBody<B>>> {
-    let key = call.key().copied();
-    match result {
-        Ok(reply) => Verdict::answered(call.tell(call.judge(Ok(()))), key, reply),
-        Err(error) => {
-            let error = Error::of_write(error);
-            let conclusion = call.tell(call.judge(Err(error.conclusion())));
-            Verdict::unanswered(conclusion, key, &error)
-        }
-    }
-}
-
-fn end_read<B>(
-    result: Result<Response<ReplyBody<B>>, BoxError>,
-) -> Verdict<Response<ReplyBody<B>>> {
-    match result {
-        Ok(reply) => Verdict::answered(classify::read(reply.status()).into(), None, reply),
-        Err(error) => {
-            let error = Error::of_read(error);
-            Verdict::unanswered(error.conclusion(), None, &error)
-        }
+/// The word for a call that ended so, which its record takes down if it has one.
+#[inline]
+pub(crate) fn conclude(call: Option<&Call>, ended: Result<StatusCode, Conclusion>) -> Conclusion {
+    match (call, ended) {
+        (Some(call), ended) => call.tell(call.judge(ended.map(drop))),
+        (None, Ok(status)) => classify::read(status).into(),
+        (None, Err(conclusion)) => conclusion,
     }
 }

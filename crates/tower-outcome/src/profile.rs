@@ -192,8 +192,21 @@ impl Profile {
 
     /// Whether a request of this method changes nothing on this route.
     #[must_use]
+    #[inline]
     pub fn reads(&self, method: &Method) -> bool {
         self.reads.unwrap_or_else(|| is_read(method))
+    }
+
+    /// Whether every request of this method only reads, wherever it goes.
+    #[inline]
+    pub(crate) fn only_reads(&self, method: &Method) -> bool {
+        self.routes.is_empty() && self.reads(method)
+    }
+
+    /// Whether no key counts, wherever a request goes.
+    #[inline]
+    pub(crate) const fn honours_no_keys(&self) -> bool {
+        self.routes.is_empty() && !self.honours_keys
     }
 
     /// What is promised to this very request: its route may have promises of its own.
@@ -279,6 +292,7 @@ impl Default for Profile {
 }
 
 /// Methods that change nothing (RFC 9110 section 9.2.1).
+#[inline]
 pub(crate) fn is_read(method: &Method) -> bool {
     matches!(
         *method,

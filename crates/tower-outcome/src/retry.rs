@@ -61,7 +61,6 @@ use http::{HeaderMap, Request, Response};
 use tokio::time::Instant;
 use tower::retry::Policy;
 use tower::retry::budget::TpsBudget;
-use tower::util::rng::HasherRng;
 
 use crate::Profile;
 
@@ -97,6 +96,8 @@ use facts::Facts;
 #[cfg(feature = "hedge")]
 pub use hedge::HedgeGuard;
 use refresh::Refresh;
+#[cfg(feature = "client")]
+pub(crate) use refresh::renew;
 pub use refresh::renewed;
 #[cfg(feature = "client")]
 pub(crate) use sparing::Spare;
@@ -108,14 +109,8 @@ pub use sparing::Sparing;
 /// See the [module docs](self).
 #[derive(Clone, Debug)]
 pub struct KeyedRetry {
-    attempts: u32,
-    first_delay: Duration,
-    total_time: Duration,
-    profile: Arc<Profile>,
-    retries_unsent: bool,
-    budget: Option<Arc<TpsBudget>>,
-    refresh: Option<Refresh>,
-    random: HasherRng,
+    // Shared, as tower clones the policy for each call.
+    settings: Arc<Settings>,
     // Of the call that a clone is made for:
     made: u32,
     /// How often the wait was doubled.
@@ -126,20 +121,32 @@ pub struct KeyedRetry {
     began: Option<Instant>,
 }
 
+#[derive(Clone, Debug)]
+struct Settings {
+    attempts: u32,
+    first_delay: Duration,
+    total_time: Duration,
+    profile: Arc<Profile>,
+    retries_unsent: bool,
+    budget: Option<Arc<TpsBudget>>,
+    refresh: Option<Refresh>,
+}
+
 impl KeyedRetry {
     /// At most `attempts` attempts in all, the first wait up to 100 milliseconds, none begun later
     /// than 5 minutes after the first.
     #[must_use]
     pub fn new(attempts: u32) -> Self {
         Self {
-            attempts,
-            first_delay: Duration::from_millis(100),
-            total_time: MAX_RETRY_AFTER,
-            profile: Arc::new(Profile::generic()),
-            retries_unsent: false,
-            budget: None,
-            refresh: None,
-            random: HasherRng::default(),
+            settings: Arc::new(Settings {
+                attempts,
+                first_delay: Duration::from_millis(100),
+                total_time: MAX_RETRY_AFTER,
+                profile: Arc::new(Profile::generic()),
+                retries_unsent: false,
+                budget: None,
+                refresh: None,
+            }),
             made: 0,
             doubled: 0,
             refreshed: false,
@@ -151,38 +158,33 @@ impl KeyedRetry {
     /// Waits up to `delay` before the second attempt, up to twice as long before each further one,
     /// and never longer than [`MAX_DELAY`] unless the provider asks for it.
     #[must_use]
-    pub const fn with_first_delay(mut self, delay: Duration) -> Self {
-        self.first_delay = delay;
-        self
+    pub fn with_first_delay(self, delay: Duration) -> Self {
+        self.set(|settings| settings.first_delay = delay)
     }
 
     /// Begins no attempt, and no wait for one, that would come `limit` after the first or later.
     #[must_use]
-    pub const fn with_total_time(mut self, limit: Duration) -> Self {
-        self.total_time = limit;
-        self
+    pub fn with_total_time(self, limit: Duration) -> Self {
+        self.set(|settings| settings.total_time = limit)
     }
 
     /// What the provider promises, where no layer above has said so.
     #[must_use]
-    pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
-        self.profile = profile.into();
-        self
+    pub fn with_profile(self, profile: impl Into<Arc<Profile>>) -> Self {
+        self.set(|settings| settings.profile = profile.into())
     }
 
     /// Retries writes without a key as well, where it is proven that nothing of them left.
     #[must_use]
-    pub const fn with_unsent_retries(mut self) -> Self {
-        self.retries_unsent = true;
-        self
+    pub fn with_unsent_retries(self) -> Self {
+        self.set(|settings| settings.retries_unsent = true)
     }
 
     /// Takes every further attempt out of a budget that calls fill and share, so that retries stay
     /// a fraction of the traffic when a provider is down.
     #[must_use]
-    pub fn with_budget(mut self, budget: impl Into<Arc<TpsBudget>>) -> Self {
-        self.budget = Some(budget.into());
-        self
+    pub fn with_budget(self, budget: impl Into<Arc<TpsBudget>>) -> Self {
+        self.set(|settings| settings.budget = Some(budget.into()))
     }
 
     /// Fetches new credentials after the first 401 of a call, and has the next attempt carry these
@@ -191,11 +193,15 @@ impl KeyedRetry {
     ///
     /// Where the policy works alone, [`renewed`] has to stand below the retry.
     #[must_use]
-    pub fn with_refresh<F>(mut self, fetch: impl Fn() -> F + Send + Sync + 'static) -> Self
+    pub fn with_refresh<F>(self, fetch: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = HeaderMap> + Send + 'static,
     {
-        self.refresh = Some(Refresh::new(fetch));
+        self.set(|settings| settings.refresh = Some(Refresh::new(fetch)))
+    }
+
+    fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(Arc::make_mut(&mut self.settings));
         self
     }
 }
@@ -212,6 +218,15 @@ where
         result: &mut Result<Response<T>, E>,
     ) -> Option<Backoff> {
         let recorded = record::of(request);
+        let answered = match recorded {
+            Some(call) => record::is_done(call),
+            // Whatever else could be known, that is an answer.
+            None => result.as_ref().is_ok_and(|it| it.status().is_success()),
+        };
+        if answered {
+            self.end(Reason::Answered, recorded);
+            return None;
+        }
         let facts = match recorded {
             Some(call) => record::facts(call, result),
             None => self.plain_facts(request, result),
@@ -234,7 +249,7 @@ where
 
 impl KeyedRetry {
     fn plain_facts<B, T, E>(&self, request: &Request<B>, result: &Result<Response<T>, E>) -> Facts {
-        let facts = plain::facts(&self.profile, request, result);
+        let facts = plain::facts(&self.settings.profile, request, result);
         Facts {
             tainted: facts.tainted || self.may_have_left,
             key_age: self.elapsed(),
@@ -250,7 +265,7 @@ impl KeyedRetry {
         request: &mut Request<B>,
     ) -> Option<Backoff> {
         let wait = decision.wait?;
-        let refresh = self.refresh.as_ref();
+        let refresh = self.settings.refresh.as_ref();
         let refresh = refresh.filter(|_| decision.reason == Reason::Refreshed);
         self.refreshed |= refresh.is_some();
         let refresh = refresh.map(|refresh| refresh.begin(request, facts.key_header.clone()));
@@ -264,25 +279,32 @@ impl KeyedRetry {
         copy: impl FnOnce() -> Option<Request<B>>,
     ) -> Option<Request<B>> {
         if self.made == 0 {
-            self.begin();
+            self.deposit();
         }
-        let copied = match self.veto(request) {
-            Some(reason) => Err(reason),
-            None => copy().ok_or(Reason::Unreplayable),
-        };
+        if let Some(reason) = self.veto(request) {
+            self.end(reason, record::of(request));
+            return None;
+        }
+        self.begin();
+        let copied = copy();
+        if copied.is_none() {
+            self.end(Reason::Unreplayable, record::of(request));
+        }
         copied
-            .inspect_err(|reason| {
-                let decision = Decision {
-                    attempt: self.made + 1,
-                    reason: *reason,
-                    wait: None,
-                };
-                log(decision);
-                if let Some(call) = record::of(request) {
-                    record::note(call, decision);
-                }
-            })
-            .ok()
+    }
+
+    /// Notes that no attempt follows the one that is made now.
+    #[inline]
+    fn end(&self, reason: Reason, recorded: Option<&record::Record>) {
+        let decision = Decision {
+            attempt: self.made + 1,
+            reason,
+            wait: None,
+        };
+        log(decision);
+        if let Some(call) = recorded {
+            record::note(call, decision);
+        }
     }
 }
 
@@ -304,12 +326,17 @@ fn copy<B: ReplayBody>(request: &Request<B>) -> Option<Request<B>> {
     copy.method_mut().clone_from(request.method());
     copy.uri_mut().clone_from(request.uri());
     *copy.version_mut() = request.version();
-    copy.headers_mut().clone_from(request.headers());
-    copy.extensions_mut().clone_from(request.extensions());
+    if !request.headers().is_empty() {
+        copy.headers_mut().clone_from(request.headers());
+    }
+    if !request.extensions().is_empty() {
+        copy.extensions_mut().clone_from(request.extensions());
+    }
     Some(copy)
 }
 
 #[cfg(feature = "tracing")]
+#[inline]
 fn log(decision: Decision) {
     let Decision {
         attempt,

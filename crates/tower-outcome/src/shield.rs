@@ -51,7 +51,7 @@ use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
-use crate::call::{Call, End};
+use crate::call::{Call, End, is_plain_read};
 use crate::{Error, OutcomeBody};
 
 mod tails;
@@ -126,7 +126,32 @@ where
         self.inner.poll_ready(cx).map_err(Error::of_write)
     }
 
-    fn call(&mut self, mut request: Request<OutcomeBody>) -> Self::Future {
+    #[inline]
+    fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
+        // Apart, as a request that is only looked at is not moved.
+        if is_plain_read(&request) {
+            return ResponseFuture {
+                state: State::Read {
+                    future: self.inner.call(request),
+                },
+            };
+        }
+        self.recorded(request)
+    }
+}
+
+impl<S> Shield<S>
+where
+    S: Service<Request<OutcomeBody>>,
+    S::Future: Send + 'static,
+    S::Response: Send + 'static,
+    S::Error: Into<BoxError> + 'static,
+{
+    #[inline(never)]
+    fn recorded(
+        &mut self,
+        mut request: Request<OutcomeBody>,
+    ) -> ResponseFuture<S::Future, S::Response> {
         let state = match Call::find(&mut request) {
             Err(error) => State::Refused { error: Some(error) },
             Ok(None) => State::Read {
@@ -219,13 +244,19 @@ where
 {
     type Output = Result<T, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Poll::Ready(match self.project().state.project() {
-            Projected::Read { future } => ready!(future.poll(cx)).map_err(Error::of_read),
+        match self.project().state.project() {
+            Projected::Read { future } => match future.poll(cx) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(Ok(answer)) => Poll::Ready(Ok(answer)),
+                Poll::Ready(Err(error)) => Poll::Ready(Err(Error::of_read(error))),
+            },
             Projected::Refused { error } => {
-                Err(error.take().unwrap_or_else(|| Error::new(Code::NotSent)))
+                let error = error.take().unwrap_or_else(|| Error::new(Code::NotSent));
+                Poll::Ready(Err(error))
             }
-            Projected::Write { task, guard } => match ready!(task.poll(cx)) {
+            Projected::Write { task, guard } => Poll::Ready(match ready!(task.poll(cx)) {
                 Ok(result) => result,
                 // A panic below us, or the runtime is going down: the gate knows what had left.
                 Err(error) => {
@@ -235,8 +266,8 @@ where
                     guard.0.settle(conclusion);
                     Err(Error::new(conclusion).with_source(error))
                 }
-            },
-        })
+            }),
+        }
     }
 }
 

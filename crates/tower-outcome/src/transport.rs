@@ -33,8 +33,8 @@ use http_body::Body;
 use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
-use crate::call::{Call, Probe};
-use crate::{Error, OutcomeBody, ReplyBody};
+use crate::call::{self, Call, Probe};
+use crate::{Error, OutcomeBody, ReplyBody, retry};
 
 mod collect;
 mod evidence;
@@ -51,6 +51,7 @@ mod tail;
 #[cfg(feature = "tonic")]
 mod tonic;
 mod unknown;
+mod until;
 #[cfg(feature = "reqwest")]
 mod writes_client;
 
@@ -175,15 +176,33 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
         ready.map_err(|error| Error::new(Code::NotSent).with_source(error))
     }
 
+    #[inline]
     fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
-        let request = crate::retry::renewed(request);
+        // Apart, as a request that is only looked at is not moved.
+        if call::is_plain_read(&request) {
+            return match self.client.check(&request) {
+                Ok(()) => ResponseFuture::read(self.client.start(request, || {})),
+                Err(error) => ResponseFuture::refused(error.into()),
+            };
+        }
+        self.recorded(request)
+    }
+}
+
+impl<T: Transport> Wire<T> {
+    #[inline(never)]
+    fn recorded(
+        &mut self,
+        mut request: Request<OutcomeBody>,
+    ) -> ResponseFuture<T::Future, T::Body> {
+        retry::renew(&mut request);
         if let Err(error) = self.client.check(&request) {
             return ResponseFuture::refused(error.into());
         }
         // A layer between may make a request of its own and give it all that this one carries.
         let carried = request.extensions().get::<Call>();
         let Some(call) = carried.filter(|it| it.is_made_by(&request)).cloned() else {
-            if crate::call::reads(&request) {
+            if call::reads(&request) {
                 return ResponseFuture::read(self.client.start(request, || {}));
             }
             let refusal = carried.map_or(NO_RECORD, |_| OTHER_RECORD);
@@ -199,9 +218,9 @@ impl<T: Transport> Service<Request<OutcomeBody>> for Wire<T> {
             grpc: is_grpc(request.headers()),
             streams: request.body().is_stream(),
         };
-        let request = request.map(|body| body.probed(Probe::new(&attempt)));
+        request.body_mut().put(Probe::new(&attempt));
         let future = self.client.start(request, || attempt.arm());
-        ResponseFuture::write(future, call, attempt, self.limits, asked)
+        ResponseFuture::write(future, attempt, self.limits, asked)
     }
 }
 

@@ -52,16 +52,6 @@ impl<T> Verdict<T> {
         }
     }
 
-    /// The verdict alone.
-    pub(crate) fn bare(&self) -> Verdict<()> {
-        Verdict {
-            conclusion: self.conclusion,
-            detail: self.detail.clone(),
-            key: self.key,
-            reply: None,
-        }
-    }
-
     pub(crate) fn map<U>(self, map: impl FnOnce(T) -> U) -> Verdict<U> {
         Verdict {
             conclusion: self.conclusion,

@@ -73,7 +73,10 @@ impl State {
     /// As [`Gate::seal`].
     pub fn seal(&self) -> Seen {
         let before = self.bits.fetch_or(SEALED, Ordering::AcqRel);
-        self.sleepers().wake();
+        // Whoever sealed it first wakes them, and who comes later looks before it sleeps.
+        if before & SEALED == 0 {
+            self.sleepers().wake();
+        }
         seen(before)
     }
 

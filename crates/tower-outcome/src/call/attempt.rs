@@ -30,6 +30,11 @@ impl Attempt {
         Self { call, later }
     }
 
+    /// The call that it is made for.
+    pub(crate) const fn call(&self) -> &Call {
+        &self.call
+    }
+
     /// Ends the attempt. `unsent` is proof beyond the probe's.
     pub(crate) fn finish(&self, ending: Ending, unsent: bool) {
         let _ = self.ending.set(ending);

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use tower_outcome_core::ledger::Grant;
 use tower_outcome_core::{Code, Conclusion, Outcome, Seen};
 
-use super::{Call, CallKey, Track};
+use super::{Call, CallKey, Progress, Track};
 
 /// Why a call ended before an answer came.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -36,14 +36,13 @@ impl End {
 }
 
 impl Call {
-    fn may_have_left(&self) -> bool {
-        let progress = self.progress();
+    fn may_have_left(&self, progress: &Progress) -> bool {
         // What passed the gate without an attempt of ours was sent by somebody else's transport.
         let unaccounted = progress.attempts == 0 && self.look() != Seen::Never;
         unaccounted
             || progress.inherits_doubt
             || progress.grant.is_some_and(|grant| grant.maybe_sent)
-            || self.any_left(&progress, 0)
+            || self.any_left(progress, 0)
     }
 
     /// Ends the call: nothing of it leaves from here on.
@@ -113,24 +112,34 @@ impl Call {
     /// Chooses the word for the whole call. Seals the gate first, so that the word stays true.
     pub(crate) fn judge(&self, ended: Result<(), Conclusion>) -> Conclusion {
         self.record.gate.seal();
-        let settled = self.progress().settled;
+        let progress = self.progress();
         let conclusion = match ended {
-            Ok(()) => match settled {
-                Some(settled) => return settled,
+            Ok(()) => {
+                if let Some(settled) = progress.settled {
+                    return settled;
+                }
+                let last = self.last_track(&progress);
                 // An answer that is not the last attempt's: somebody between kept an earlier one.
-                None if !self.was_answered() && self.may_have_left() => self.doubt().into(),
-                None => self.last().unwrap_or(Code::ResponseLost).into(),
-            },
+                if !last.is_some_and(Track::is_answered) && self.may_have_left(&progress) {
+                    self.doubt(&progress).into()
+                } else {
+                    last.and_then(Track::code)
+                        .unwrap_or(Code::ResponseLost)
+                        .into()
+                }
+            }
             // The error of another write, handed on by a layer between.
-            Err(conclusion) if conclusion.outcome().is_done() && self.attempts() == 0 => {
+            Err(conclusion) if conclusion.outcome().is_done() && progress.attempts == 0 => {
                 Code::NotSent.into()
             }
-            Err(conclusion) if conclusion.outcome() == Outcome::Failed && self.may_have_left() => {
-                self.doubt().into()
+            Err(conclusion)
+                if conclusion.outcome() == Outcome::Failed && self.may_have_left(&progress) =>
+            {
+                self.doubt(&progress).into()
             }
             Err(conclusion) => conclusion,
         };
-        if self.has_read_entry() {
+        if self.has_read_entry(&progress) {
             conclusion
         } else {
             conclusion.for_this_call()
@@ -166,11 +175,9 @@ impl Call {
     }
 
     /// Why there is no proof, from the latest attempt that may have left.
-    fn doubt(&self) -> Code {
-        let progress = self.progress();
-        let mut codes = self.record.tracks(&progress).rev().filter_map(Track::code);
+    fn doubt(&self, progress: &Progress) -> Code {
+        let mut codes = self.record.tracks(progress).rev().filter_map(Track::code);
         let doubt = codes.find(|code| code.outcome() == Outcome::Unknown);
-        drop(codes);
         match (progress.end, doubt) {
             (Some(end), _) => end.sent(),
             (None, Some(doubt)) => doubt,
@@ -183,19 +190,17 @@ impl Call {
         let progress = self.progress();
         let mut codes = self.record.tracks(&progress).filter_map(Track::code);
         let done = codes.any(|code| code.outcome().is_done());
-        drop(codes);
-        drop(progress);
         if done {
             Code::ResultOmitted
         } else {
-            self.doubt()
+            self.doubt(&progress)
         }
     }
 
     /// Whether an earlier identical call would be known here.
-    fn has_read_entry(&self) -> bool {
+    fn has_read_entry(&self, progress: &Progress) -> bool {
         self.record.context.is_some()
-            || self.progress().grant.is_some()
+            || progress.grant.is_some()
             || matches!(self.record.key, CallKey::None)
     }
 }

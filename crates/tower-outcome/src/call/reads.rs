@@ -10,6 +10,13 @@ pub(crate) fn reads<B>(request: &Request<B>) -> bool {
     is_read(request.method()) || is_marked(request)
 }
 
+/// Whether its method says that it reads, and nobody above has put anything into the request that
+/// could say otherwise: all that most reads have to be asked.
+#[inline]
+pub(crate) fn is_plain_read<B>(request: &Request<B>) -> bool {
+    is_read(request.method()) && request.extensions().is_empty()
+}
+
 /// Whether the profile says that it reads, where its method does not.
 pub(crate) fn is_marked<B>(request: &Request<B>) -> bool {
     request.extensions().get::<Reads>().is_some()

@@ -30,8 +30,7 @@ impl Call {
 
     /// Whether the caller got the answer's head, and its end says how the call ended.
     pub(crate) fn is_handed_on(&self) -> bool {
-        let delivery = self.progress().delivery;
-        matches!(delivery, Delivery::Streamed | Delivery::Streaming)
+        self.progress().is_handed_on()
     }
 
     /// Waits until there is no more of the answer.
@@ -42,9 +41,13 @@ impl Call {
 
     /// The caller goes away; with the answer's head in its hands it may read on.
     pub(crate) fn abandon(&self) {
-        if !self.is_handed_on() {
-            self.end(End::Cancelled);
+        let mut progress = self.progress();
+        if progress.is_handed_on() {
+            return;
         }
+        progress.end.get_or_insert(End::Cancelled);
+        drop(progress);
+        self.record.gate.seal();
     }
 
     /// Ends the call in the middle of its answer. Says so, unless a ledger has to be asked first.
@@ -73,5 +76,11 @@ impl Call {
             }
             change.await;
         }
+    }
+}
+
+impl Progress {
+    const fn is_handed_on(&self) -> bool {
+        matches!(self.delivery, Delivery::Streamed | Delivery::Streaming)
     }
 }

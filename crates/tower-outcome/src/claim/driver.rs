@@ -353,8 +353,9 @@ fn write_record(
         label,
         route,
         reference: wire_key
-            .clone()
-            .filter(|_| call.profile().takes_reference(request)),
+            .as_ref()
+            .filter(|_| call.profile().takes_reference(request))
+            .cloned(),
         wire_key: wire_key.unwrap_or_default(),
         only: call.context().is_none(),
         profile: Some(call.profile().shared_name()),

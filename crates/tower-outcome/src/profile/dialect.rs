@@ -74,15 +74,16 @@ impl Profile {
         self.everywhere(|profile| profile.dialect.doubts_refusals = true)
     }
 
-    /// What is promised to requests to `target`, shared.
-    pub(crate) fn at(self: Arc<Self>, target: &Target<'_>) -> Arc<Self> {
+    /// What is promised to writes to `target`, shared; `None` where such a request only reads.
+    pub(crate) fn of_writes(self: &Arc<Self>, target: &Target<'_>) -> Option<Arc<Self>> {
         let route = self.routes.iter().find(|route| route.to.matches(target));
-        let route = route.map(|route| Arc::clone(&route.profile));
-        let profile = route.unwrap_or(self);
-        if profile.takes_key_on(target.method()) {
-            profile
+        let profile = route.map_or(self, |route| &route.profile);
+        if profile.reads(target.method()) {
+            None
+        } else if profile.takes_key_on(target.method()) {
+            Some(Arc::clone(profile))
         } else {
-            Arc::new((*profile).clone().without_key())
+            Some(Arc::new((**profile).clone().without_key()))
         }
     }
 

@@ -2,52 +2,83 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, Method, Request};
+use http::{HeaderMap, Method, Request, Uri};
 
 use super::Profile;
 use super::glob::is_like;
 
-/// Where in an API a request goes.
+/// Where in an API a request goes. Its parts are looked for only where a route asks for them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     method: &'a Method,
-    host: Option<&'a str>,
-    path: &'a str,
-    operation: Option<&'a str>,
+    address: Address<'a>,
+    headers: Option<&'a HeaderMap>,
+}
+
+#[cfg_attr(
+    not(feature = "client"),
+    allow(dead_code, reason = "the classifier names them")
+)]
+#[derive(Clone, Copy, Debug)]
+enum Address<'a> {
+    /// The path may have a query behind it.
+    Named(Option<&'a str>, &'a str),
+    Uri(&'a Uri),
 }
 
 impl<'a> Target<'a> {
     /// `path` may have a query behind it.
-    pub(crate) fn new(
+    #[cfg(feature = "client")]
+    pub(crate) const fn new(
         method: &'a Method,
         host: Option<&'a str>,
         path: &'a str,
         headers: Option<&'a HeaderMap>,
     ) -> Self {
-        let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        let action = query
-            .split('&')
-            .find_map(|pair| pair.strip_prefix("Action="));
-        let target = || {
-            let target = headers?.get("x-amz-target")?.to_str().ok()?;
-            target.rsplit('.').next()
-        };
         Self {
             method,
-            host,
-            path,
-            operation: action.or_else(target),
+            address: Address::Named(host, path),
+            headers,
         }
     }
 
     pub(crate) fn of<B>(request: &'a Request<B>) -> Self {
-        let uri = request.uri();
-        let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        Self::new(request.method(), uri.host(), path, Some(request.headers()))
+        Self {
+            method: request.method(),
+            address: Address::Uri(request.uri()),
+            headers: Some(request.headers()),
+        }
     }
 
     pub(crate) const fn method(&self) -> &'a Method {
         self.method
+    }
+
+    fn host(&self) -> Option<&'a str> {
+        match self.address {
+            Address::Named(host, _) => host,
+            Address::Uri(uri) => uri.host(),
+        }
+    }
+
+    /// The path and the query behind it.
+    fn parts(&self) -> (&'a str, &'a str) {
+        let whole = match self.address {
+            Address::Named(_, path) => path,
+            Address::Uri(uri) => uri.path_and_query().map_or("/", |path| path.as_str()),
+        };
+        whole.split_once('?').unwrap_or((whole, ""))
+    }
+
+    /// What is asked for, where an API has one address for everything.
+    fn operation(&self) -> Option<&'a str> {
+        let (_, query) = self.parts();
+        let mut pairs = query.split('&');
+        let action = pairs.find_map(|pair| pair.strip_prefix("Action="));
+        action.or_else(|| {
+            let target = self.headers?.get("x-amz-target")?.to_str().ok()?;
+            target.rsplit('.').next()
+        })
     }
 }
 
@@ -79,13 +110,14 @@ impl Matcher {
     }
 
     pub(crate) fn matches(&self, target: &Target<'_>) -> bool {
-        let fits = |globs: &[Box<str>], text: Option<&str>| {
-            globs.is_empty()
-                || text.is_some_and(|text| globs.iter().any(|glob| is_like(glob, text)))
-        };
         (self.methods.is_empty() || self.methods.contains(target.method))
-            && fits(&self.hosts, target.host)
-            && fits(&self.paths, Some(target.path))
-            && fits(&self.operations, target.operation)
+            && fits(&self.hosts, || target.host())
+            && fits(&self.paths, || Some(target.parts().0))
+            && fits(&self.operations, || target.operation())
     }
+}
+
+/// Whether one of `globs` is like the text; none ask nothing.
+fn fits<'a>(globs: &[Box<str>], text: impl FnOnce() -> Option<&'a str>) -> bool {
+    globs.is_empty() || text().is_some_and(|text| globs.iter().any(|glob| is_like(glob, text)))
 }

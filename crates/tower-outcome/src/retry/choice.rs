@@ -14,14 +14,16 @@ use crate::profile::{Retention, Target};
 impl KeyedRetry {
     /// Why nothing may follow the next attempt, whatever comes of it.
     pub(super) fn veto<B>(&self, request: &Request<B>) -> Option<Reason> {
-        if self.made + 1 >= self.attempts {
+        if self.made + 1 >= self.settings.attempts {
             return Some(Reason::AttemptsSpent);
         }
-        let may_refresh = self.refresh.is_some() && !self.refreshed;
+        let may_refresh = self.settings.refresh.is_some() && !self.refreshed;
         let covered = match record::is_keyed(request) {
-            Some(keyed) => keyed || self.retries_unsent,
+            Some(keyed) => keyed || self.settings.retries_unsent,
+            None if self.settings.profile.only_reads(request.method()) => true,
+            None if self.settings.profile.honours_no_keys() => record::is_read(request),
             None => {
-                let profile = self.profile.narrowed(&Target::of(request));
+                let profile = self.settings.profile.narrowed(&Target::of(request));
                 Cover::of(&profile, request) != Cover::None
             }
         };
@@ -35,7 +37,7 @@ impl KeyedRetry {
             (Shown::Ended, _) => return Err(Reason::CallEnded),
             (Shown::NotRecorded, _) => return Err(Reason::NotRecorded),
             (Shown::Unauthorized, _) => Err(Reason::RefusedAgain),
-            (Shown::Unsent, Cover::None) if !self.retries_unsent || facts.tainted => {
+            (Shown::Unsent, Cover::None) if !self.settings.retries_unsent || facts.tainted => {
                 Err(Reason::Unkeyed)
             }
             (Shown::Unsent, _) => Ok(Reason::Unsent),
@@ -61,7 +63,7 @@ impl KeyedRetry {
     /// key could protect.
     fn may_refresh(&self, facts: &Facts) -> bool {
         let open = facts.tainted && (facts.cover == Cover::None || facts.key_is_of_credential);
-        self.refresh.is_some() && !self.refreshed && !open
+        self.settings.refresh.is_some() && !self.refreshed && !open
     }
 
     /// How long to wait before the next attempt.
@@ -74,9 +76,14 @@ impl KeyedRetry {
             }
             _ if reason == Reason::Refreshed => facts.retry_after.unwrap_or_default(),
             _ => {
-                let ceiling = self.first_delay.saturating_mul(1 << self.doubled.min(16));
+                let ceiling = self
+                    .settings
+                    .first_delay
+                    .saturating_mul(1 << self.doubled.min(16));
                 self.doubled += 1;
-                let jittered = ceiling.min(MAX_DELAY).mul_f64(self.random.next_f64());
+                let jittered = ceiling
+                    .min(MAX_DELAY)
+                    .mul_f64(HasherRng::default().next_f64());
                 jittered.max(facts.retry_after.unwrap_or_default())
             }
         };
@@ -97,7 +104,7 @@ impl KeyedRetry {
         if facts.time_left.is_some_and(|left| wait >= left) {
             return Err(Reason::DeadlineNear);
         }
-        if self.elapsed().saturating_add(wait) >= self.total_time {
+        if self.elapsed().saturating_add(wait) >= self.settings.total_time {
             return Err(Reason::TimeSpent);
         }
         Ok(wait)
@@ -109,7 +116,7 @@ impl KeyedRetry {
         self.may_have_left = facts.tainted;
         let chosen = self.choose(facts).and_then(|reason| {
             let wait = self.wait(facts, reason)?;
-            match &self.budget {
+            match &self.settings.budget {
                 Some(budget) if !budget.withdraw() => Err(Reason::BudgetSpent),
                 _ => Ok((reason, wait)),
             }
@@ -127,12 +134,15 @@ impl KeyedRetry {
         decision
     }
 
-    /// What tower clones for the next call: it begins now, with a jitter of its own, whatever this
-    /// one is a clone of.
+    /// What tower clones for the next call: it begins now, whatever this one is a clone of.
     pub(super) fn begin(&mut self) {
-        self.began = Some(Instant::now());
-        self.random = HasherRng::default();
-        if let Some(budget) = &self.budget {
+        if self.made == 0 {
+            self.began = Some(Instant::now());
+        }
+    }
+
+    pub(super) fn deposit(&self) {
+        if let Some(budget) = &self.settings.budget {
             budget.deposit();
         }
     }

@@ -8,11 +8,17 @@ use super::facts::Facts;
 /// No record.
 pub(super) enum None {}
 
+pub(super) type Record = None;
+
 pub(super) const fn of<B>(_: &Request<B>) -> Option<&None> {
     Option::None
 }
 
 pub(super) fn facts<T, E>(record: &None, _: &Result<Response<T>, E>) -> Facts {
+    match *record {}
+}
+
+pub(super) const fn is_done(record: &None) -> bool {
     match *record {}
 }
 

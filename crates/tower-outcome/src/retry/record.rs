@@ -13,9 +13,16 @@ use crate::call::{Call, Ending};
 use crate::profile::Retention;
 use crate::retry::ReplayBody;
 
+pub(super) use crate::call::Call as Record;
+
 /// The record of a request, if a layer above keeps one.
 pub(super) fn of<B>(request: &Request<B>) -> Option<&Call> {
     request.extensions().get()
+}
+
+/// Whether the last attempt brought proof, before the call ended.
+pub(super) fn is_done(call: &Call) -> bool {
+    call.ended().is_none() && call.last().is_some_and(|code| code.outcome().is_done())
 }
 
 /// What is known after an attempt.

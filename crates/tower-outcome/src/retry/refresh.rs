@@ -58,16 +58,26 @@ struct Renewed(Arc<Mutex<HeaderMap>>);
 /// below the retry, with tower's `map_request`.
 #[must_use]
 pub fn renewed<B>(mut request: Request<B>) -> Request<B> {
-    let Some(Renewed(renewed)) = request.extensions().get().cloned() else {
-        return request;
-    };
-    let renewed = renewed.lock().unwrap_or_else(PoisonError::into_inner);
-    for name in renewed.keys() {
-        request.headers_mut().remove(name);
-    }
-    for (name, value) in &*renewed {
-        request.headers_mut().append(name, value.clone());
-    }
-    drop(renewed);
+    renew(&mut request);
     request
+}
+
+/// The same, where the request is.
+#[inline]
+pub(crate) fn renew<B>(request: &mut Request<B>) {
+    if let Some(renewed) = request.extensions().get::<Renewed>().cloned() {
+        renewed.put(request.headers_mut());
+    }
+}
+
+impl Renewed {
+    fn put(&self, headers: &mut HeaderMap) {
+        let renewed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in renewed.keys() {
+            headers.remove(name);
+        }
+        for (name, value) in &*renewed {
+            headers.append(name, value.clone());
+        }
+    }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use tower::retry::{Policy, RetryLayer};
 
-use super::{Backoff, KeyedRetry, copy, record};
+use super::{Backoff, KeyedRetry, Reason, copy, record};
 use crate::OutcomeBody;
 use crate::call::Call;
 
@@ -49,6 +49,10 @@ impl<T, E> Policy<Request<OutcomeBody>, Response<T>, E> for Sparing {
         let Some(spare) = request.body().spare() else {
             return self.policy.retry(request, result);
         };
+        if record::is_done(&spare.call) {
+            self.policy.end(Reason::Answered, Some(&spare.call));
+            return None;
+        }
         let facts = record::facts(&spare.call, result);
         let decision = self.policy.decide(&facts);
         spare.call.decided(decision);
@@ -107,9 +111,7 @@ impl Packed {
             .map(|(name, value)| FRAME + name.as_str().len() + value.len());
         let mut packed = Vec::with_capacity(length.sum());
         for (name, value) in headers {
-            packed.extend_from_slice(&name.as_str().len().to_ne_bytes());
-            packed.extend_from_slice(&value.len().to_ne_bytes());
-            packed.push(u8::from(value.is_sensitive()));
+            packed.extend_from_slice(&frame(name, value));
             packed.extend_from_slice(name.as_str().as_bytes());
             packed.extend_from_slice(value.as_bytes());
         }
@@ -132,6 +134,16 @@ impl Packed {
         }
         Some(headers)
     }
+}
+
+/// What stands before a name.
+fn frame(name: &HeaderName, value: &HeaderValue) -> [u8; FRAME] {
+    let mut frame = [u8::from(value.is_sensitive()); FRAME];
+    let (lengths, _) = frame.split_at_mut(FRAME - 1);
+    let (of_name, of_value) = lengths.split_at_mut(size_of::<usize>());
+    of_name.copy_from_slice(&name.as_str().len().to_ne_bytes());
+    of_value.copy_from_slice(&value.len().to_ne_bytes());
+    frame
 }
 
 /// The bytes before a name.

@@ -108,34 +108,42 @@ impl<B: Body<Data = Bytes> + Unpin> Future for Collect<B> {
 }
 
 /// Frames one behind the other. Most answers come in one, which is taken over as it is.
-#[derive(Default)]
-struct Read {
-    first: Bytes,
-    all: BytesMut,
+enum Read {
+    Many(Box<BytesMut>),
+    One(Bytes),
+}
+
+impl Default for Read {
+    fn default() -> Self {
+        Self::One(Bytes::new())
+    }
 }
 
 impl Read {
     fn as_slice(&self) -> &[u8] {
-        if self.all.is_empty() {
-            &self.first
-        } else {
-            &self.all
+        match self {
+            Self::Many(all) => all,
+            Self::One(first) => first,
         }
     }
 
     fn push(&mut self, data: Bytes) {
-        if self.as_slice().is_empty() {
-            self.first = data;
-            return;
+        match self {
+            Self::Many(all) => all.extend_from_slice(&data),
+            Self::One(first) if first.is_empty() => *first = data,
+            Self::One(first) => {
+                let mut all = BytesMut::with_capacity(first.len() + data.len());
+                all.extend_from_slice(first);
+                all.extend_from_slice(&data);
+                *self = Self::Many(Box::new(all));
+            }
         }
-        if self.all.is_empty() {
-            self.all.extend_from_slice(&self.first);
-        }
-        self.all.extend_from_slice(&data);
     }
 
     fn take(&mut self) -> Bytes {
-        let Self { first, all } = std::mem::take(self);
-        if all.is_empty() { first } else { all.freeze() }
+        match std::mem::take(self) {
+            Self::Many(all) => all.freeze(),
+            Self::One(first) => first,
+        }
     }
 }

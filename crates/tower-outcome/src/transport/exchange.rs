@@ -11,13 +11,12 @@ use http::response::Parts;
 use http::{HeaderMap, Response};
 use http_body::Body;
 use pin_project_lite::pin_project;
-use tokio::time::Sleep;
-use tower_outcome_core::gate::WaitSealed;
 use tower_outcome_core::{BoxError, Code};
 
 use super::collect::{Collect, Collected};
 use super::relay::Relay;
 use super::tail::Tail;
+use super::until::Until;
 use super::{Asked, Followed, Limits, evidence, grpc};
 use crate::call::{Attempt, Call, Ending};
 use crate::classify::{self, Answer, GrpcStatus};
@@ -38,7 +37,7 @@ pin_project! {
     enum Kind<F, B> {
         Read { #[pin] future: F },
         Refused { error: Option<Error> },
-        Write { #[pin] stage: Stage<F, B>, write: Write, #[pin] timer: Option<Sleep> },
+        Write { #[pin] stage: Stage<F, B>, write: Write },
     }
 }
 
@@ -67,25 +66,16 @@ impl<F, B> ResponseFuture<F, B> {
         }
     }
 
-    pub(super) fn write(
-        future: F,
-        call: Call,
-        attempt: Attempt,
-        limits: Limits,
-        asked: Asked,
-    ) -> Self {
-        let write = Write {
-            sealed: Some(call.gate().sealed()),
-            call,
-            attempt,
-            limits,
-            asked,
-        };
+    pub(super) fn write(future: F, attempt: Attempt, limits: Limits, asked: Asked) -> Self {
         Self {
             kind: Kind::Write {
                 stage: Stage::Sending { future },
-                write,
-                timer: None,
+                write: Write {
+                    attempt,
+                    limits,
+                    asked,
+                    until: Until::Nothing,
+                },
             },
         }
     }
@@ -104,35 +94,61 @@ where
 {
     type Output = Result<Response<ReplyBody<B>>, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let (mut stage, write, mut timer) = match self.project().kind.project() {
-            KindProjected::Read { future } => {
-                return Poll::Ready(match ready!(future.poll(cx)) {
-                    Ok(answer) => Ok(answer.map(|rest| ReplyBody::wire(None, rest))),
-                    Err(error) => Err(Error::new(Code::ReadFailed).with_source(error)),
-                });
-            }
+        match self.project().kind.project() {
+            KindProjected::Read { future } => match future.poll(cx) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(Ok(answer)) => {
+                    Poll::Ready(Ok(answer.map(|rest| ReplyBody::wire(None, rest))))
+                }
+                Poll::Ready(Err(error)) => {
+                    Poll::Ready(Err(Error::new(Code::ReadFailed).with_source(error)))
+                }
+            },
             KindProjected::Refused { error } => {
                 let error = error.take().unwrap_or_else(|| Error::new(Code::NotSent));
-                return Poll::Ready(Err(error));
+                Poll::Ready(Err(error))
             }
-            KindProjected::Write {
-                stage,
-                write,
-                timer,
-            } => (stage, write, timer),
-        };
+            KindProjected::Write { stage, write } => write.poll(stage, cx),
+        }
+    }
+}
+
+/// What an attempt at a write knows beside its future.
+struct Write {
+    attempt: Attempt,
+    limits: Limits,
+    asked: Asked,
+    until: Until,
+}
+
+impl Write {
+    const fn call(&self) -> &Call {
+        self.attempt.call()
+    }
+
+    #[inline(never)]
+    fn poll<F, B>(
+        &mut self,
+        mut stage: Pin<&mut Stage<F, B>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Response<ReplyBody<B>>, Error>>
+    where
+        F: Future<Output = Result<Response<B>, BoxError>>,
+        B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
+    {
         loop {
             let next = match stage.as_mut().project() {
                 Projected::Sending { future } => match future.poll(cx) {
                     Poll::Ready(Ok(answer)) => {
                         let (parts, body) = answer.into_parts();
-                        if write.is_handed_on(&parts) {
-                            write.headed(&parts);
-                            return Poll::Ready(Ok(write.handed_on(parts, None, body)));
+                        if self.is_handed_on(&parts) {
+                            self.headed(&parts);
+                            return Poll::Ready(Ok(self.handed_on(parts, None, body)));
                         }
                         Stage::Reading {
-                            body: write.collect(&parts, body),
+                            body: self.collect(&parts, body),
                             parts: Some(parts),
                         }
                     }
@@ -141,7 +157,7 @@ where
                         patient: false,
                     },
                     Poll::Pending => {
-                        ready!(write.poll_given_up(timer.as_mut(), cx));
+                        ready!(self.poll_given_up(cx));
                         Stage::Withdrawing {
                             error: None,
                             patient: true,
@@ -149,97 +165,71 @@ where
                     }
                 },
                 Projected::Withdrawing { error, patient } => {
-                    ready!(write.poll_gone(timer.as_mut(), patient, cx));
-                    return Poll::Ready(Err(write.unanswered(error.take())));
+                    ready!(self.poll_gone(patient, cx));
+                    return Poll::Ready(Err(self.unanswered(error.take())));
                 }
                 Projected::Reading { parts, mut body } => {
-                    if write.call.ended().is_some() {
+                    if self.call().ended().is_some() {
                         body.read_on();
                     }
                     let body = match body.as_mut().poll(cx) {
                         Poll::Ready(collected) => collected,
                         Poll::Pending => {
                             if let Some(parts) = parts {
-                                write.headed(parts);
+                                self.headed(parts);
                             }
-                            ready!(write.poll_given_up(timer.as_mut(), cx));
+                            ready!(self.poll_given_up(cx));
                             Collected::Lost
                         }
                     };
                     let Some(parts) = parts.take() else {
                         return Poll::Pending;
                     };
-                    return Poll::Ready(Ok(write.answered(parts, body)));
+                    return Poll::Ready(Ok(self.answered(parts, body)));
                 }
             };
             if matches!(next, Stage::Withdrawing { .. }) {
-                timer.set(None);
+                self.until = Until::Nothing;
             }
             // This drops the client's future, which is what lets go of the body.
             stage.set(next);
         }
     }
-}
 
-/// What an attempt at a write knows beside its future.
-struct Write {
-    call: Call,
-    attempt: Attempt,
-    limits: Limits,
-    asked: Asked,
-    /// Until the call has ended.
-    sealed: Option<WaitSealed>,
-}
-
-impl Write {
     /// Ready once the attempt is to be taken back: the call ended while it was untouched, or its
     /// hard limit has come.
-    fn poll_given_up(
-        &mut self,
-        mut timer: Pin<&mut Option<Sleep>>,
-        cx: &mut Context<'_>,
-    ) -> Poll<()> {
-        if let Some(sealed) = &mut self.sealed {
-            ready!(Pin::new(sealed).poll(cx));
-            self.sealed = None;
+    fn poll_given_up(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if !self.until.is_late() {
+            let call = self.attempt.call();
+            ready!(self.until.poll_sealed(call, cx));
             if !self.attempt.is_touched() {
                 return Poll::Ready(());
             }
-            self.call.give_interim_unless_claimed(self.call.lost_code());
-            timer.set(Some(tokio::time::sleep(self.limits.tail)));
+            call.give_interim_unless_claimed(call.lost_code());
+            self.until = Until::late(self.limits.tail);
         }
-        match timer.as_pin_mut() {
-            Some(timer) => timer.poll(cx),
-            None => Poll::Pending,
-        }
+        self.until.poll_late(cx)
     }
 
     /// Ready once the client has let go of the body, or is known to have taken it, or after a while.
     ///
     /// A client that was asked to drop the request may keep it in a queue: the caller is told, and
     /// the proof still awaited.
-    fn poll_gone(
-        &self,
-        mut timer: Pin<&mut Option<Sleep>>,
-        patient: &mut bool,
-        cx: &mut Context<'_>,
-    ) -> Poll<()> {
+    fn poll_gone(&mut self, patient: &mut bool, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             if self.attempt.poll_gone(cx).is_ready() || self.attempt.is_touched() {
                 return Poll::Ready(());
             }
-            if timer.is_none() {
-                timer.set(Some(tokio::time::sleep(GONE_GRACE)));
+            if !self.until.is_late() {
+                self.until = Until::late(GONE_GRACE);
             }
-            let Some(sleep) = timer.as_mut().as_pin_mut() else {
-                return Poll::Pending;
-            };
-            ready!(sleep.poll(cx));
+            ready!(self.until.poll_late(cx));
             if !std::mem::take(patient) {
                 return Poll::Ready(());
             }
-            self.call.give_interim_unless_claimed(self.call.lost_code());
-            timer.set(Some(tokio::time::sleep(self.limits.tail)));
+            let call = self.attempt.call();
+            call.give_interim_unless_claimed(call.lost_code());
+            self.until = Until::late(self.limits.tail);
         }
     }
 
@@ -259,7 +249,7 @@ impl Write {
             body_lost: end.lost,
             grpc: GrpcStatus::of_answer(&parts.headers, end.trailers, end.may_have_spoken(parts)),
         };
-        let reading = classify::write(&self.call, &answer);
+        let reading = classify::write(self.call(), &answer);
         // The head of a gRPC answer is no proof, whoever sent it: the status comes last.
         let grpc = self.asked.grpc || grpc::is_grpc(&parts.headers);
         let open = grpc && answer.grpc.is_none() && parts.status.is_success();
@@ -276,13 +266,13 @@ impl Write {
 
     /// Whether the answer is a gRPC stream for all that is known: only the caller can read it.
     fn is_handed_on(&self, parts: &Parts) -> bool {
-        self.may_stream(parts) && (self.asked.streams || !self.call.has_key())
+        self.may_stream(parts) && (self.asked.streams || !self.call().has_key())
     }
 
     fn may_stream(&self, parts: &Parts) -> bool {
         let is_open = grpc::is_grpc(&parts.headers) && grpc::status(&parts.headers).is_none();
         // Once the call has ended nobody is there to read it: what it says is taken down here.
-        is_open && self.call.keeps_response() && self.call.ended().is_none()
+        is_open && self.call().keeps_response() && self.call().ended().is_none()
     }
 
     fn collect<B>(&self, parts: &Parts, body: B) -> Collect<B> {
@@ -298,7 +288,7 @@ impl Write {
     where
         B: Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
     {
-        let tail = Tail::new(&self.call, &self.attempt, &parts);
+        let tail = Tail::new(&self.attempt, &parts);
         let relay = Relay::new(tail, self.limits, start, rest);
         Response::from_parts(parts, ReplyBody::relayed(relay))
     }
@@ -309,15 +299,15 @@ impl Write {
             .is_some_and(|error| self.is_refused(&**error));
         let unsent = self.attempt.is_proven_unsent();
         let code = match &error {
-            None if unsent => self.call.unsent_code(),
-            None => self.call.lost_code(),
+            None if unsent => self.call().unsent_code(),
+            None => self.call().lost_code(),
             Some(error) if unsent && evidence::is_connect(&**error) => Code::ConnectFailed,
             Some(_) if unsent => Code::NotSent,
             Some(_) if refused => Code::RefusedByProtocol,
             Some(_) => Code::ResponseLost,
         };
         let ending = Ending {
-            brings_news: classify::lost(&self.call, code).retryable_with_same_key,
+            brings_news: classify::lost(self.call(), code).retryable_with_same_key,
             ..Ending::from(code)
         };
         self.attempt.finish(ending, unsent || refused);
@@ -330,12 +320,12 @@ impl Write {
     }
 
     fn report(&self, code: Code) {
-        let call = &self.call;
+        let call = self.call();
         tracing::debug!(route = call.route(), number = call.attempts(), %code, "attempt ended");
     }
 
     fn is_refused(&self, error: &(dyn std::error::Error + 'static)) -> bool {
-        let trusted = self.call.profile().trusts_refusals();
+        let trusted = self.call().profile().trusts_refusals();
         // A body that was relayed from another connection brings that one's error along.
         !self.attempt.is_broken()
             && (evidence::is_canceled(error)

@@ -10,7 +10,6 @@ use crate::classify::{self, Answer, GrpcStatus};
 
 /// Judges a gRPC answer once its trailers were read. Dropped before, the answer is lost.
 pub(super) struct Tail {
-    call: Call,
     attempt: Attempt,
     status: StatusCode,
     headers: Box<HeaderMap>,
@@ -19,11 +18,10 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Keeps `call` open until the end of the answer's body.
-    pub(super) fn new(call: &Call, attempt: &Attempt, head: &Parts) -> Self {
-        call.begin_streaming();
+    /// Keeps the call open until the end of the answer's body.
+    pub(super) fn new(attempt: &Attempt, head: &Parts) -> Self {
+        attempt.call().begin_streaming();
         Self {
-            call: call.clone(),
             attempt: attempt.clone(),
             status: head.status,
             headers: Box::new(head.headers.clone()),
@@ -33,7 +31,7 @@ impl Tail {
     }
 
     pub(super) const fn call(&self) -> &Call {
-        &self.call
+        self.attempt.call()
     }
 
     /// Notes what came before the end.
@@ -45,7 +43,7 @@ impl Tail {
         if let Some(grpc) = trailers.and_then(GrpcStatus::in_fields) {
             let grpc = grpc.behind_messages(self.has_messages);
             let answer = Answer::new(self.status, &self.headers).with_grpc(grpc);
-            self.code = classify::write(&self.call, &answer).code;
+            self.code = classify::write(self.call(), &answer).code;
         }
     }
 }
@@ -57,6 +55,6 @@ impl Drop for Tail {
         } else {
             self.attempt.answered(self.code.into());
         }
-        self.call.end_streaming();
+        self.call().end_streaming();
     }
 }

@@ -37,9 +37,9 @@ impl Numerals {
             rest = match rest.strip_prefix('-') {
                 Some(rest) => rest,
                 None => {
-                    let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
+                    let mut ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
                     let known = |end: &usize| self.words.contains_key(&rest[..*end]);
-                    let end = ends.filter(known).last()?;
+                    let end = ends.rfind(known)?;
                     values.push(self.words[&rest[..end]]);
                     &rest[end..]
                 }
