@@ -56,12 +56,17 @@ use crate::Intent;
 /// lead in a circle.
 pub async fn place<L: Ledger + ?Sized>(ledger: &L, intent: &Intent) -> Result<Intent, LedgerError> {
     let intent = intent.clone().at_home(*intent.own_key());
-    let home = follow(ledger, &EntryKey::of(&intent), Uses::Claim).await?;
+    let mut home = follow(ledger, &EntryKey::of(&intent), Uses::Claim).await?;
+    let mut is_younger = false;
     let mut younger = intent.successor();
     while let Some(version) = younger {
         let key = home.at(*version.own_key());
         if key != home && introduce(ledger, &key, &home).await? == Introduced::HasItsOwn {
-            return Ok(intent.at_home(key.key));
+            // The keys that are younger still lead there, for those who know no other.
+            if !is_younger {
+                home = key;
+                is_younger = true;
+            }
         }
         younger = version.successor();
     }

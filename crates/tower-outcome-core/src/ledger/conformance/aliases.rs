@@ -57,12 +57,21 @@ pub(super) async fn of_two_versions_that_race_one_is_granted<L: Ledger>(bench: &
 }
 
 pub(super) async fn a_retired_version_stays_done<L: Ledger>(bench: &Bench<L>) {
-    let [former, overlap, new] = [&[1][..], &[1, 2], &[2]].map(|it| wish(it, &json!({})));
-    let (place, _) = claimed(bench, &former).await;
-    place.applied(settle(1, done(b"{}"))).await;
-    for it in [&overlap, &new, &new] {
-        let (_, answer) = claimed(bench, it).await;
-        assert_done(&answer, "by the next version");
+    let lives: [[&[u8]; 3]; 3] = [
+        [&[1], &[1, 2], &[2]],
+        // The entry has the key in the middle.
+        [&[2], &[1, 2, 3], &[3]],
+        [&[1], &[1, 2, 3], &[3]],
+    ];
+    for (order, versions) in lives.into_iter().enumerate() {
+        let arguments = json!({ "order": order });
+        let [former, overlap, new] = versions.map(|it| wish(it, &arguments));
+        let (place, _) = claimed(bench, &former).await;
+        place.applied(settle(1, done(b"{}"))).await;
+        for it in [&overlap, &new, &new] {
+            let (_, answer) = claimed(bench, it).await;
+            assert_done(&answer, &format!("{versions:?}"));
+        }
     }
 }
 
