@@ -151,12 +151,12 @@ fn claimed() -> Request<OutcomeBody> {
 fn an_answer_that_is_handed_on_costs_what_it_did() {
     let seen = [added(1, write), added(2, write), added(2, claimed)];
     let cost = |allocations, tasks| Cost { allocations, tasks };
-    assert_eq!(seen, [cost(15, 2), cost(15, 2), cost(27, 3)]);
+    assert_eq!(seen, [cost(15, 2), cost(15, 2), cost(25, 3)]);
 }
 
 #[test]
 fn an_answer_that_is_whole_at_once_takes_no_further_task() {
     let seen = [added(0, write), added(0, claimed), added(1, claimed)];
     let cost = |allocations, tasks| Cost { allocations, tasks };
-    assert_eq!(seen, [cost(9, 0), cost(17, 0), cost(19, 0)]);
+    assert_eq!(seen, [cost(9, 0), cost(16, 0), cost(18, 0)]);
 }
