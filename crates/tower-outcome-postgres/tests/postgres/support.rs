@@ -1,15 +1,10 @@
-//! A schema of its own for every test, and the one write that all of them make.
+//! A schema of its own for every test.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
-use serde_json::json;
-use tower_outcome_core::Intent;
-use tower_outcome_core::ledger::{
-    Answer, Claim, EntryKey, Event, Grant, Ledger, Owner, WriteRecord,
-};
 use tower_outcome_postgres::tokio_postgres::{Client, NoTls};
 use tower_outcome_postgres::{PostgresLedger, Settings, tokio_postgres};
+pub(crate) use tower_outcome_store_tests::orders::*;
 use xtask::servers::{Postgres, Server as _};
 
 /// A schema that no other test uses, in the database of the test server or of another one.
@@ -54,39 +49,3 @@ impl Place {
         client
     }
 }
-
-pub(crate) fn intent(order: u32) -> Intent {
-    Intent::new("acme", "refund", &json!({ "order": order })).unwrap()
-}
-
-pub(crate) fn key(order: u32) -> EntryKey {
-    EntryKey::of(&intent(order))
-}
-
-pub(crate) fn claim(order: u32) -> Event {
-    Event::Claim(Claim::new(&intent(order), Owner::random(), LEASE))
-}
-
-pub(crate) fn send(epoch: u64) -> Event {
-    Event::Send {
-        epoch,
-        write: WriteRecord {
-            label: "refund".into(),
-            route: "POST api.example/refunds".into(),
-            wire_key: "k-1".into(),
-            only: true,
-            ..WriteRecord::default()
-        },
-        lease: LEASE,
-        sends_for: LEASE,
-    }
-}
-
-pub(crate) async fn granted(ledger: &PostgresLedger, order: u32) -> Grant {
-    match ledger.apply(&key(order), claim(order)).await.unwrap() {
-        Answer::Granted(grant) => grant,
-        other => panic!("not granted: {other:?}"),
-    }
-}
-
-const LEASE: Duration = Duration::from_hours(1);

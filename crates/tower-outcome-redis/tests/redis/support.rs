@@ -1,16 +1,11 @@
-//! Keys of its own for every test, and the one write that all of them make.
+//! Keys of its own for every test, and the words of a raw client.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
-use serde_json::json;
-use tower_outcome_core::ledger::{
-    Answer, Claim, Ending, Entry, EntryKey, Event, Grant, Ledger, Owner, WriteRecord,
-};
-use tower_outcome_core::{Code, Intent};
 use tower_outcome_redis::redis::aio::MultiplexedConnection;
 use tower_outcome_redis::redis::{self, Client, FromRedisValue};
 use tower_outcome_redis::{RedisLedger, Settings};
+pub(crate) use tower_outcome_store_tests::orders::*;
 use xtask::servers::{Redis, Server as _};
 
 /// Keys that no other test uses, on the test server or another one.
@@ -87,86 +82,3 @@ impl Raw {
         self.ask::<redis::Value>(words).await;
     }
 }
-
-pub(crate) fn intent(order: u32) -> Intent {
-    Intent::new("acme", "refund", &json!({ "order": order })).unwrap()
-}
-
-pub(crate) fn key(order: u32) -> EntryKey {
-    EntryKey::of(&intent(order))
-}
-
-pub(crate) fn claim(order: u32) -> Event {
-    Event::Claim(Claim::new(&intent(order), Owner::random(), LEASE))
-}
-
-/// A claim that may be sent without another word.
-pub(crate) fn unannounced(order: u32) -> Event {
-    Event::Claim(Claim {
-        announces_sends: false,
-        ..Claim::new(&intent(order), Owner::random(), LEASE)
-    })
-}
-
-pub(crate) fn send(epoch: u64) -> Event {
-    Event::Send {
-        epoch,
-        write: WriteRecord {
-            label: "refund".into(),
-            route: "POST api.example/refunds".into(),
-            wire_key: "k-1".into(),
-            only: true,
-            ..WriteRecord::default()
-        },
-        lease: LEASE,
-        sends_for: LEASE,
-    }
-}
-
-pub(crate) fn release(epoch: u64) -> Event {
-    let code = Code::NotSent;
-    Event::Release { epoch, code }
-}
-
-pub(crate) fn done(epoch: u64, result: Option<&[u8]>) -> Event {
-    let code = Code::Done;
-    let result = result.map(Into::into);
-    let ending = Ending::Done { code, result };
-    Event::Settle { epoch, ending }
-}
-
-pub(crate) fn refused(epoch: u64) -> Event {
-    let code = Code::Rejected;
-    let ending = Ending::Failed { code };
-    Event::Settle { epoch, ending }
-}
-
-pub(crate) fn doubt(epoch: u64) -> Event {
-    let conclusion = Code::TimeoutAfterSend.into();
-    let result = Some(b"job 7".as_slice().into());
-    let ending = Ending::Unknown { conclusion, result };
-    Event::Settle { epoch, ending }
-}
-
-pub(crate) async fn granted(ledger: &RedisLedger, order: u32) -> Grant {
-    match ledger.apply(&key(order), claim(order)).await.unwrap() {
-        Answer::Granted(grant) => grant,
-        other => panic!("not granted: {other:?}"),
-    }
-}
-
-pub(crate) async fn applied(ledger: &RedisLedger, order: u32, event: Event) {
-    let answer = ledger.apply(&key(order), event).await.unwrap();
-    assert_eq!(answer, Answer::Applied);
-}
-
-pub(crate) async fn fenced(ledger: &RedisLedger, order: u32, event: Event) {
-    let error = ledger.apply(&key(order), event).await.unwrap_err();
-    assert!(error.is_fenced(), "{error:?}");
-}
-
-pub(crate) async fn entry(ledger: &RedisLedger, order: u32) -> Entry {
-    ledger.read(&key(order)).await.unwrap().unwrap()
-}
-
-const LEASE: Duration = Duration::from_hours(1);
