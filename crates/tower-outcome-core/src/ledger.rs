@@ -31,6 +31,7 @@ pub mod alias;
 mod aliased;
 mod changes;
 pub mod cipher;
+mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod encrypted;
@@ -50,6 +51,7 @@ pub use changes::{Changes, Waiting};
 #[cfg(feature = "encryption")]
 pub use cipher::AesGcmSiv;
 pub use cipher::{Cipher, CipherError};
+pub use clock::StoreClock;
 pub use encrypted::EncryptedLedger;
 pub use entry::{Entry, EntryKey, Owner, Resolution, State, Timestamp, WriteRecord};
 pub use error::LedgerError;

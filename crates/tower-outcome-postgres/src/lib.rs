@@ -70,11 +70,10 @@ use tokio::sync::{Mutex, mpsc};
 use tokio_postgres::Transaction;
 use tower_outcome_core::ledger::{
     Answer, Changed, Counts, Entry, EntryKey, Event, Filter, Ledger, LedgerError, LedgerFuture,
-    Page,
+    Page, StoreClock,
 };
 
 use crate::ask::{Answered, Ask};
-use crate::clock::Clock;
 use crate::fault::Fault;
 use crate::round::Chain;
 use crate::session::{Line, Sessions};
@@ -84,7 +83,6 @@ pub use crate::settings::Settings;
 pub use tokio_postgres;
 
 mod ask;
-mod clock;
 mod fault;
 mod hints;
 mod lists;
@@ -102,7 +100,7 @@ mod writer;
 /// what was queued when the ledger is dropped. See the [crate docs](crate).
 pub struct PostgresLedger {
     jobs: mpsc::UnboundedSender<Job>,
-    clock: Arc<Clock>,
+    clock: StoreClock,
     sessions: Arc<Sessions>,
     /// For what takes longer, so that no claim waits behind it.
     aside: Mutex<Line>,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Error, Row, Socket, Statement};
+use tower_outcome_core::ledger::StoreClock;
 
-use crate::clock::Clock;
 use crate::fault::{Fault, Refusal};
 use crate::rows;
 use crate::schema::Schema;
@@ -17,7 +17,7 @@ use crate::schema::Schema;
 pub(crate) struct Sessions {
     connect: Connect,
     schema: Schema,
-    clock: Arc<Clock>,
+    clock: StoreClock,
     /// [`rows::EXCHANGE`] for this schema.
     pub(crate) exchange: String,
 }
@@ -27,7 +27,7 @@ type Connect = Box<dyn Fn() -> Connecting + Send + Sync>;
 type Connecting = Pin<Box<dyn Future<Output = Result<Client, Error>> + Send>>;
 
 impl Sessions {
-    pub(crate) fn new<T>(config: Config, tls: T, schema: Schema, clock: Arc<Clock>) -> Self
+    pub(crate) fn new<T>(config: Config, tls: T, schema: Schema, clock: StoreClock) -> Self
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
         T::Stream: Send + 'static,

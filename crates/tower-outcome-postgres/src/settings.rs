@@ -8,10 +8,9 @@ use tokio::sync::{Mutex, mpsc};
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Config, NoTls, Socket};
-use tower_outcome_core::ledger::{LedgerError, Timestamp};
+use tower_outcome_core::ledger::{LedgerError, StoreClock, Timestamp};
 
 use crate::PostgresLedger;
-use crate::clock::Clock;
 use crate::fault::Refusal;
 use crate::schema::Schema;
 use crate::session::{Line, Sessions};
@@ -34,7 +33,7 @@ pub struct Settings<T = NoTls> {
     config: Config,
     tls: T,
     schema: Box<str>,
-    clock: Option<Arc<dyn Fn() -> Timestamp + Send + Sync>>,
+    clock: StoreClock,
 }
 
 impl Settings {
@@ -71,7 +70,7 @@ impl From<Config> for Settings {
             config,
             tls: NoTls,
             schema: "tower_outcome".into(),
-            clock: None,
+            clock: StoreClock::default(),
         }
     }
 }
@@ -80,7 +79,7 @@ impl<T> Settings<T> {
     /// Reads the time from `clock` instead of the database: for tests of leases.
     #[must_use]
     pub fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        let clock = Some(Arc::new(clock) as _);
+        let clock = StoreClock::given(clock);
         Self { clock, ..self }
     }
 
@@ -119,15 +118,14 @@ impl<T> Settings<T> {
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
         let schema = Schema::new(&self.schema).map_err(Refusal::into_ledger_error)?;
-        let clock = self.clock.map_or_else(Clock::default, Clock::Given);
-        let clock = Arc::new(clock);
-        let sessions = Sessions::new(self.config, self.tls, schema, Arc::clone(&clock));
+        let clock = self.clock;
+        let sessions = Sessions::new(self.config, self.tls, schema, clock.clone());
         let sessions = Arc::new(sessions);
         let first = sessions.open().await.map_err(Refusal::into_ledger_error)?;
 
         let line = Line::new(Arc::clone(&sessions), Some(first));
         let (jobs, queue) = mpsc::unbounded_channel();
-        tokio::spawn(writer::run(queue, line, Arc::clone(&clock)));
+        tokio::spawn(writer::run(queue, line, clock.clone()));
         Ok(PostgresLedger {
             jobs,
             clock,

@@ -4,14 +4,12 @@
 //! for the disk. Nobody is answered before that is durable.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tower_outcome_core::ledger::EntryKey;
+use tower_outcome_core::ledger::{EntryKey, StoreClock};
 
 use crate::ask::Ask;
-use crate::clock::Clock;
 use crate::fault::Fault;
 use crate::hints::Hints;
 use crate::round::{self, Chain};
@@ -21,7 +19,7 @@ use crate::session::Line;
 pub(crate) type Job = (EntryKey, Box<dyn Ask>);
 
 /// Works on the queue until nobody can add to it.
-pub(crate) async fn run(mut queue: mpsc::UnboundedReceiver<Job>, line: Line, clock: Arc<Clock>) {
+pub(crate) async fn run(mut queue: mpsc::UnboundedReceiver<Job>, line: Line, clock: StoreClock) {
     let mut writer = Writer {
         line,
         clock,
@@ -77,7 +75,7 @@ impl Batch {
 
 struct Writer {
     line: Line,
-    clock: Arc<Clock>,
+    clock: StoreClock,
     hints: Hints,
 }
 

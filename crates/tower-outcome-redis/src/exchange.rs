@@ -9,6 +9,7 @@ use tower_outcome_core::ledger::{Entry, State};
 use crate::fault::Fault;
 use crate::keyspace::{Names, Sets};
 use crate::row::Stored;
+use crate::server;
 use crate::session::Session;
 
 /// A row to write, and the one that it was made of.
@@ -57,7 +58,7 @@ impl Change<'_> {
             .invoke_async(&mut session.connection)
             .await;
         let (written, seconds, microseconds, row, result): Answer = session.judge(answer)?;
-        session.clock.see((seconds, microseconds));
+        session.clock.see(server::time((seconds, microseconds)));
         Ok(if written {
             Exchanged::Written
         } else {

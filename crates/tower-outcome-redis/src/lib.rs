@@ -102,7 +102,6 @@ pub use crate::server::Persistence;
 pub use crate::settings::Settings;
 pub use redis;
 
-mod clock;
 mod exchange;
 mod fault;
 mod keyspace;

@@ -1,8 +1,10 @@
 //! Whether a server can keep a ledger, and how well it keeps what it has.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
+use tower_outcome_core::ledger::Timestamp;
 
 use crate::fault::{Refusal, TOO_OLD};
 
@@ -27,14 +29,14 @@ pub enum Persistence {
 /// Looks at a server that was just connected to: what it keeps, and its time.
 pub(crate) async fn check(
     connection: &mut MultiplexedConnection,
-) -> Result<(Persistence, (u64, u64)), Refusal> {
+) -> Result<(Persistence, Timestamp), Refusal> {
     let (info, time): (String, (u64, u64)) = redis::pipe()
         .cmd("INFO")
         .cmd("TIME")
         .query_async(connection)
         .await
         .map_err(|error| Refusal::from(&error))?;
-    let info = Info(&info);
+    let (info, time) = (Info(&info), self::time(time));
     info.suits()?;
     if info.field("aof_enabled") != Some("1") {
         return Ok((Persistence::Snapshots, time));
@@ -53,6 +55,13 @@ pub(crate) async fn check(
         _ => Persistence::Untold,
     };
     Ok((persistence, time))
+}
+
+/// What the server's `TIME` says.
+pub(crate) fn time((seconds, microseconds): (u64, u64)) -> Timestamp {
+    Timestamp(0)
+        .after(Duration::from_secs(seconds))
+        .after(Duration::from_micros(microseconds))
 }
 
 /// The answer to `INFO`.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, PushInfo, PushKind, RedisResult};
 use tokio::sync::Mutex as Turn;
+use tower_outcome_core::ledger::StoreClock;
 
-use crate::clock::Clock;
 use crate::fault::{Fault, Refusal};
 use crate::server::{self, Persistence};
 
@@ -16,7 +16,7 @@ use crate::server::{self, Persistence};
 #[derive(Clone)]
 pub(crate) struct Session {
     pub(crate) connection: MultiplexedConnection,
-    pub(crate) clock: Arc<Clock>,
+    pub(crate) clock: StoreClock,
     pub(crate) persistence: Persistence,
     ended: Arc<AtomicBool>,
 }
@@ -41,7 +41,7 @@ impl Session {
 /// At most one session at a time.
 pub(crate) struct Sessions {
     client: Client,
-    clock: Arc<Clock>,
+    clock: StoreClock,
     current: Mutex<Option<Session>>,
     /// Who holds it opens the next session; inside is why the last one could not be opened.
     turn: Turn<Option<Fault>>,
@@ -51,10 +51,10 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// Opens the first session.
-    pub(crate) async fn start(client: Client, clock: Clock) -> Result<Self, Refusal> {
+    pub(crate) async fn start(client: Client, clock: StoreClock) -> Result<Self, Refusal> {
         let sessions = Self {
             client,
-            clock: Arc::new(clock),
+            clock,
             current: Mutex::default(),
             turn: Turn::default(),
             failures: AtomicU64::new(0),
@@ -93,7 +93,7 @@ impl Sessions {
         }
     }
 
-    pub(crate) fn clock(&self) -> &Clock {
+    pub(crate) fn clock(&self) -> &StoreClock {
         &self.clock
     }
 
@@ -129,7 +129,7 @@ impl Sessions {
         self.clock.see(time);
         Ok(Session {
             connection,
-            clock: Arc::clone(&self.clock),
+            clock: self.clock.clone(),
             persistence,
             ended,
         })

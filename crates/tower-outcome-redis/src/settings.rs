@@ -3,10 +3,9 @@
 use std::fmt;
 
 use redis::{Client, ProtocolVersion};
-use tower_outcome_core::ledger::{LedgerError, Timestamp};
+use tower_outcome_core::ledger::{LedgerError, StoreClock, Timestamp};
 
 use crate::RedisLedger;
-use crate::clock::Clock;
 use crate::fault::Refusal;
 use crate::keyspace::Keyspace;
 use crate::session::Sessions;
@@ -26,7 +25,7 @@ use crate::session::Sessions;
 pub struct Settings {
     client: Client,
     prefix: Box<str>,
-    clock: Clock,
+    clock: StoreClock,
     needs_honoured_keys: bool,
 }
 
@@ -64,7 +63,7 @@ impl Settings {
     /// Reads the time from `clock` instead of the server: for tests of leases.
     #[must_use]
     pub fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        let clock = Clock::Given(Box::new(clock));
+        let clock = StoreClock::given(clock);
         Self { clock, ..self }
     }
 
@@ -100,7 +99,7 @@ impl From<Client> for Settings {
         Self {
             client,
             prefix: "tower-outcome".into(),
-            clock: Clock::default(),
+            clock: StoreClock::default(),
             needs_honoured_keys: true,
         }
     }
