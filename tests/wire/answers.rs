@@ -50,6 +50,24 @@ async fn what_may_follow_a_processed_write_proves_nothing() {
     assert_eq!(answered(207, write).await, [Code::Partial; 2]);
 }
 
+/// A gateway that speaks gRPC behind itself lets slip what one of its calls ended in.
+#[tokio::test]
+async fn a_grpc_status_in_an_answer_of_another_kind_says_nothing() {
+    for (status, grpc, code) in [
+        (500, "0", Code::ServerError),
+        (503, "3", Code::ServerError),
+        (201, "3", Code::Done),
+    ] {
+        for (client, stack) in over_each(&once()) {
+            let billing = Billing::start_without_keys().await.unwrap();
+            let reply = Reply::new(status).with_header("grpc-status", grpc);
+            billing.script([Step::CommitThenAnswerWith(reply)]);
+            let verdict = stack.send(write(&billing.url())).await;
+            assert_eq!(verdict.code(), code, "{client} {status} {grpc}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_delete_of_what_is_gone_may_have_deleted_it() {
     let delete = |url: &str| {

@@ -1,8 +1,14 @@
 //! What HTTP/2 refuses by a promise, and where the promise is not taken.
 
+use bytes::Bytes;
 use http::Request;
-use tower_outcome::{Code, OutcomeBody, Profile, Stack};
-use tower_outcome_testkit::{Billing, ErrorCode, Frames, LastStream, Step};
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy;
+use hyper_util::rt::TokioExecutor;
+use tower::{Layer as _, service_fn};
+use tower_outcome::transport::Wire;
+use tower_outcome::{BoxError, Client, Code, OutcomeBody, Profile, Stack};
+use tower_outcome_testkit::{Billing, ErrorCode, Frames, LastStream, Reply, Step};
 
 use crate::clients::{over_each_http2, write};
 use crate::{DEADLINE, once};
@@ -56,6 +62,37 @@ async fn where_refusals_are_doubted_they_prove_nothing() {
     for profile in doubting {
         let codes = refused(&once().with_profile(profile), write).await;
         assert_eq!(codes, [Code::ResponseLost; 4]);
+    }
+}
+
+/// It may have sent the request before, as this one does after a 503, and what is refused is the
+/// last one.
+#[tokio::test]
+async fn what_refuses_the_last_request_of_an_unknown_client_proves_nothing() {
+    for frames in refusals() {
+        let billing = Billing::start_without_keys().await.unwrap();
+        let lost = Step::CommitThenAnswerWith(Reply::new(503));
+        billing.script([lost, Step::Frames(frames)]);
+        let client = legacy::Client::builder(TokioExecutor::new())
+            .http2_only(true)
+            .build_http::<Full<Bytes>>();
+        let repeating = service_fn(move |request: Request<OutcomeBody>| {
+            let client = client.clone();
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = Full::new(body.collect().await?.to_bytes());
+                let again = Request::from_parts(parts.clone(), body.clone());
+                let first = client.request(Request::from_parts(parts, body)).await?;
+                if first.status() == 503 {
+                    return Ok::<_, BoxError>(client.request(again).await?);
+                }
+                Ok(first)
+            }
+        });
+        let client = Client::new(once().layer(Wire::unknown(repeating)));
+        let verdict = client.send(write(&billing.url())).await;
+        assert_eq!(verdict.code(), Code::ResponseLost);
+        assert_eq!((billing.commits(), billing.received().len()), (1, 2));
     }
 }
 

@@ -65,6 +65,7 @@
 //! [`Audit::start`] is what the layer itself calls. In the middleware of another kind of client:
 //!
 //! ```text
+//! // In an `#[async_trait] impl reqwest_middleware::Middleware`, above and below the retry.
 //! async fn handle(&self, request: reqwest::Request, extensions: &mut Extensions, next: Next<'_>)
 //!     -> reqwest_middleware::Result<reqwest::Response>
 //! {

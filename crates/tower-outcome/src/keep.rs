@@ -150,6 +150,15 @@ pin_project! {
         refused: Option<Error>,
         watch: Option<Watch>,
     }
+
+    impl<F> PinnedDrop for ResponseFuture<F> {
+        fn drop(this: Pin<&mut Self>) {
+            // There is none once the call has ended.
+            if let Some(call) = this.project().call {
+                call.abandon();
+            }
+        }
+    }
 }
 
 impl<F, RB, E> Future for ResponseFuture<F>
@@ -177,6 +186,7 @@ where
         if let Some(watch) = this.watch {
             watch.ended(this.call.as_ref(), verdict);
         }
+        *this.call = None;
         Poll::Ready(result)
     }
 }

@@ -201,6 +201,15 @@ pin_project! {
         refused: Option<Error>,
         watch: Option<Watch>,
     }
+
+    impl<F> PinnedDrop for ResponseFuture<F> {
+        fn drop(this: Pin<&mut Self>) {
+            // There is none once the call has ended.
+            if let Some(call) = this.project().call {
+                call.abandon();
+            }
+        }
+    }
 }
 
 impl<F, B, E> Future for ResponseFuture<F>
@@ -223,6 +232,7 @@ where
                     if let Some(watch) = this.watch {
                         watch.ended(call, Verdict::unreported(conclusion, key));
                     }
+                    *this.call = None;
                     return Poll::Ready(Ok(Verdict::answered(conclusion, key, reply)));
                 }
                 Poll::Ready(Err(error)) => Error::of(call.is_some(), error),
@@ -237,6 +247,7 @@ where
         if let Some(watch) = this.watch {
             watch.ended(call, Verdict::unanswered(conclusion, key, &error));
         }
+        *this.call = None;
         Poll::Ready(Ok(Verdict::unanswered(conclusion, key, &error)))
     }
 }

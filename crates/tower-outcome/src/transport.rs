@@ -88,6 +88,13 @@ pub trait Transport: sealed::Sealed {
     #[doc(hidden)]
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>>;
 
+    /// Whether an error can only be that of the request that was handed on. A client that repeats
+    /// requests, or makes further ones, reports the last one's.
+    #[doc(hidden)]
+    fn sends_once(&self) -> bool {
+        true
+    }
+
     /// Refuses what the client could not send, before the gate is passed.
     #[doc(hidden)]
     fn check(&self, request: &Request<OutcomeBody>) -> Result<(), tower_outcome_core::Error>;
@@ -149,11 +156,13 @@ impl<T> Wire<T> {
     }
 }
 
-/// What a request says of its answer.
+/// What is known beforehand of how a request is answered.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     /// The status comes last.
     grpc: bool,
+    /// An error speaks of this request, and of no other.
+    once: bool,
     /// The request's body is a stream, and so may the answer's be.
     streams: bool,
 }
@@ -217,6 +226,7 @@ impl<T: Transport> Wire<T> {
         let asked = Asked {
             grpc: is_grpc(request.headers()),
             streams: request.body().is_stream(),
+            once: self.client.sends_once(),
         };
         request.body_mut().put(Probe::new(&attempt));
         let future = self.client.start(request, || attempt.arm());

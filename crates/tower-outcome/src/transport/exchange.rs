@@ -242,17 +242,20 @@ impl Write {
         if parts.extensions.get::<Followed>().is_some() {
             return Code::Redirected.into();
         }
+        // The head of a gRPC answer is no proof, whoever sent it: the status comes last. What else
+        // carries one has it from somewhere behind the API that was asked.
+        let is_grpc = self.asked.grpc || grpc::is_grpc(&parts.headers);
+        let status =
+            || GrpcStatus::of_answer(&parts.headers, end.trailers, end.may_have_spoken(parts));
         let answer = Answer {
             status: parts.status,
             headers: &parts.headers,
             body: end.body,
             body_lost: end.lost,
-            grpc: GrpcStatus::of_answer(&parts.headers, end.trailers, end.may_have_spoken(parts)),
+            grpc: is_grpc.then(status).flatten(),
         };
         let reading = classify::write(self.call(), &answer);
-        // The head of a gRPC answer is no proof, whoever sent it: the status comes last.
-        let grpc = self.asked.grpc || grpc::is_grpc(&parts.headers);
-        let open = grpc && answer.grpc.is_none() && parts.status.is_success();
+        let open = is_grpc && answer.grpc.is_none() && parts.status.is_success();
         Ending {
             code: if open {
                 Code::ResponseLost
@@ -327,7 +330,8 @@ impl Write {
     fn is_refused(&self, error: &(dyn std::error::Error + 'static)) -> bool {
         let trusted = self.call().profile().trusts_refusals();
         // A body that was relayed from another connection brings that one's error along.
-        !self.attempt.is_broken()
+        self.asked.once
+            && !self.attempt.is_broken()
             && (evidence::is_canceled(error)
                 || trusted && evidence::is_refused(error, self.attempt.is_polled()))
     }

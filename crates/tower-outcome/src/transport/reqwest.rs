@@ -38,6 +38,10 @@ impl Transport for ReqwestClient {
         self.0.poll_ready(cx).map_err(Into::into)
     }
 
+    fn sends_once(&self) -> bool {
+        self.0.sends_once()
+    }
+
     fn check(&self, request: &Request<OutcomeBody>) -> Result<(), Error> {
         absolute(request.uri())?;
         match reqwest::Url::parse(&request.uri().to_string()) {

@@ -2,6 +2,9 @@
 //!
 //! Nothing is known of when it sends, so whatever is handed to it may have left: a refused connect
 //! is `unknown` here. HTTP/3 clients belong here too: their requests leave before the body is asked.
+//! Over one that repeats requests by itself use
+//! [`Profile::with_replaying_proxy`](crate::Profile::with_replaying_proxy): what refuses the last
+//! of them says nothing about those before.
 
 use std::fmt;
 use std::future::Future;
@@ -58,6 +61,11 @@ where
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.0.poll_ready(cx).map_err(Into::into)
+    }
+
+    /// It may repeat requests, so that what refused the last one says nothing about those before.
+    fn sends_once(&self) -> bool {
+        false
     }
 
     fn check(&self, _: &Request<OutcomeBody>) -> Result<(), Error> {

@@ -39,29 +39,44 @@ impl WritesBuilder {
     ///
     /// As [`reqwest::ClientBuilder::build`]: TLS or the resolver cannot be set up.
     pub fn build(self) -> Result<WritesClient, reqwest::Error> {
-        self.0.build().map(WritesClient)
+        self.0.build().map(|client| WritesClient {
+            client,
+            sends_once: true,
+        })
     }
 }
 
 /// A reqwest client that sends each request once. Makes requests like the client that it is.
 #[derive(Clone, Debug)]
-pub struct WritesClient(reqwest::Client);
+pub struct WritesClient {
+    client: reqwest::Client,
+    /// Known, and not only said.
+    sends_once: bool,
+}
 
 impl WritesClient {
     /// Takes the caller's word that `client` follows no redirects and repeats nothing.
     ///
-    /// Of a client that does, an answer may be taken for that of a write which it is not.
+    /// Of a client that does, an answer may be taken for that of a write which it is not. What refuses
+    /// a request of HTTP/2 may have refused the one behind a redirect, and proves nothing here.
     #[must_use]
     pub const fn trust(client: reqwest::Client) -> Self {
-        Self(client)
+        Self {
+            client,
+            sends_once: false,
+        }
+    }
+
+    pub(super) const fn sends_once(&self) -> bool {
+        self.sends_once
     }
 
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), reqwest::Error>> {
-        self.0.poll_ready(cx)
+        self.client.poll_ready(cx)
     }
 
     pub(super) fn call(&mut self, request: reqwest::Request) -> Pending {
-        self.0.call(request)
+        self.client.call(request)
     }
 }
 
@@ -72,6 +87,6 @@ impl Deref for WritesClient {
     type Target = reqwest::Client;
 
     fn deref(&self) -> &reqwest::Client {
-        &self.0
+        &self.client
     }
 }
