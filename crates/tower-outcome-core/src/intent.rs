@@ -44,6 +44,7 @@ mod digits;
 mod members;
 mod names;
 pub(crate) mod plan;
+mod room;
 pub mod rule;
 mod rules;
 mod schema;
@@ -315,7 +316,7 @@ impl Intent {
 
     fn make(scope: &str, tool: &str, base: KeyHasher, origin: Origin) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: room::shared(Inner {
                 scope: names::shared(scope),
                 tool: names::shared(tool),
                 origin,
@@ -343,6 +344,12 @@ impl Intent {
         };
         inner.successor = Some(last);
         self
+    }
+}
+
+impl Drop for Intent {
+    fn drop(&mut self) {
+        room::keep(&mut self.inner);
     }
 }
 

@@ -33,6 +33,7 @@ mod changes;
 pub mod cipher;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod doubted;
 mod encrypted;
 pub mod entry;
 mod error;
@@ -44,6 +45,7 @@ mod memory;
 mod page;
 mod redacted;
 mod request;
+mod row;
 
 pub use crate::fingerprint::Comparison;
 pub use changes::{Changes, Waiting};
