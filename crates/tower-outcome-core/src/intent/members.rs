@@ -58,10 +58,14 @@ impl Members {
     }
 }
 
-/// Whether nothing in so many names, each behind a slash, has to be escaped in a pointer.
+/// Whether nothing in so many names, each behind a slash, has to be escaped in a pointer. No if there
+/// are too many to be counted in bytes, which is done sixteen at a time.
 fn are_bare(names: &str, many: usize) -> bool {
-    let count = |letter: u8| names.bytes().filter(|byte| *byte == letter).count();
-    count(b'/') == many && count(b'~') == 0
+    let count = |letter: u8| {
+        let bytes = names.bytes();
+        bytes.fold(0_u8, |count, byte| count.wrapping_add(u8::from(byte == letter)))
+    };
+    names.len() <= usize::from(u8::MAX) && usize::from(count(b'/')) == many && count(b'~') == 0
 }
 
 /// Compares reference tokens in the order of their names.
