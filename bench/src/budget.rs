@@ -92,12 +92,18 @@ impl Goal {
             Some(Of::Difference([case, minus])) => figure /= value(case)? - value(minus)?,
         }
         let noise = measured.value(&self.case, "noise");
-        let verdict = if self.limit.holds(figure) {
+        // A share is no count: what growing tables add is a part of both.
+        let rounding = if self.of.is_none() && is_count(&self.unit) {
+            ROUNDING
+        } else {
+            0.0
+        };
+        let verdict = if self.limit.holds(figure, rounding) {
             Verdict::Met
         } else if noise.is_some_and(|noise| noise > NOISE) {
             Verdict::Noisy
         } else if !is_count(&self.unit)
-            || self.now.is_some_and(|now| self.limit.at(now).holds(figure))
+            || self.now.is_some_and(|now| self.limit.at(now).holds(figure, rounding))
         {
             Verdict::Missed
         } else {
@@ -118,10 +124,10 @@ impl Goal {
 }
 
 impl Limit {
-    fn holds(self, figure: f64) -> bool {
+    fn holds(self, figure: f64, rounding: f64) -> bool {
         match self {
             Self::Least(limit) => figure >= limit - limit.abs() * TOLERANCE,
-            Self::Most(limit) => figure <= limit + limit.abs() * TOLERANCE + ROUNDING,
+            Self::Most(limit) => figure <= limit + limit.abs() * TOLERANCE + rounding,
         }
     }
 
@@ -208,6 +214,8 @@ mod tests {
         );
         assert_eq!(judged("most = 1, of = 'b'"), Some(Verdict::Worse));
         assert_eq!(judged("most = 1, of = 'unmeasured'"), None);
+        // No growing table makes 1.5 of 1.45.
+        assert_eq!(judged("most = 1.45, of = 'b'"), Some(Verdict::Worse));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The ledger in memory, beside tables that only remember.
 
 use std::hint::black_box;
-use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use tower_outcome_core::ledger::{Answer, Claim, Ending, EntryKey, Event, Ledger, Owner};
@@ -84,15 +83,10 @@ impl Ours {
         Self(MemoryLedger::default())
     }
 
+    /// As the claim layer asks it.
     fn apply(&self, key: &EntryKey, event: Event) -> Answer {
-        let mut applied = self.0.apply(key, event);
-        match applied
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-        {
-            Poll::Ready(answer) => answer.expect("there is room"),
-            Poll::Pending => unreachable!("memory is at hand"),
-        }
+        let ledger = self.0.immediate().expect("memory is at hand");
+        ledger.apply_now(key, event).expect("there is room")
     }
 }
 

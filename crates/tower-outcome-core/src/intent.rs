@@ -44,6 +44,7 @@ mod digits;
 mod members;
 mod names;
 pub(crate) mod plan;
+mod room;
 pub mod rule;
 mod rules;
 mod schema;
@@ -108,7 +109,8 @@ impl Intent {
             return Err(Error::invalid("key", "is blank"));
         }
         let base = base("tower-outcome/explicit", scope, tool, key);
-        Ok(Self::make(scope, tool, base, Origin::Explicit))
+        let nothing = Fingerprint::none();
+        Ok(Self::make([scope, tool], base, Origin::Explicit, nothing))
     }
 
     /// The wish that the caller names by a key which goes on the wire as it is.
@@ -128,7 +130,8 @@ impl Intent {
             ));
         }
         let base = base("tower-outcome/raw", scope, tool, key);
-        Ok(Self::make(scope, tool, base, Origin::Raw(key.into())))
+        let (origin, nothing) = (Origin::Raw(key.into()), Fingerprint::none());
+        Ok(Self::make([scope, tool], base, origin, nothing))
     }
 
     /// The same wish once more, on purpose: 0 is the first time, which it is without this call.
@@ -313,25 +316,25 @@ impl Intent {
         &self.inner.tool
     }
 
-    fn make(scope: &str, tool: &str, base: KeyHasher, origin: Origin) -> Self {
+    fn make(
+        [scope, tool]: [&str; 2],
+        base: KeyHasher,
+        origin: Origin,
+        fingerprint: Fingerprint,
+    ) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: room::shared(Inner {
                 scope: names::shared(scope),
                 tool: names::shared(tool),
                 origin,
                 key: key(&base, 0),
                 base,
-                fingerprint: Fingerprint::default(),
+                fingerprint,
                 occurrence: 0,
                 successor: None,
                 home: None,
             }),
         }
-    }
-
-    fn with_fingerprint(mut self, fingerprint: Fingerprint) -> Self {
-        Arc::make_mut(&mut self.inner).fingerprint = fingerprint;
-        self
     }
 
     /// Adds what succeeds all versions that are known.
@@ -343,6 +346,12 @@ impl Intent {
         };
         inner.successor = Some(last);
         self
+    }
+}
+
+impl Drop for Intent {
+    fn drop(&mut self) {
+        room::keep(&mut self.inner);
     }
 }
 

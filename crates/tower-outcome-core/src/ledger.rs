@@ -34,6 +34,7 @@ pub mod cipher;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod doubted;
 mod encrypted;
 pub mod entry;
 mod error;
@@ -45,6 +46,7 @@ mod memory;
 mod page;
 mod redacted;
 mod request;
+mod row;
 
 pub use crate::fingerprint::Comparison;
 pub use changes::{Changes, Waiting};

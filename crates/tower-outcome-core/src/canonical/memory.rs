@@ -17,6 +17,8 @@ pub(crate) struct Memory {
     pub(crate) matched: Vec<(String, [u8; 32])>,
     /// The names of all members.
     pub(crate) names: String,
+    /// Whether the names are those of the outermost members that count, each behind a slash.
+    pub(crate) are_pointers: bool,
     /// The members of all open objects.
     pub(super) members: Vec<Member>,
     pub(super) frames: Vec<Frame>,
@@ -32,6 +34,7 @@ impl Memory {
         self.top.clear();
         self.matched.clear();
         self.names.clear();
+        self.are_pointers = false;
         self.members.clear();
         self.frames.clear();
         self.spare.clear();

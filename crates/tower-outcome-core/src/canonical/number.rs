@@ -40,6 +40,9 @@ impl Number<'_> {
         if exact && !self.is_safe() {
             return Err("a number beyond 2^53-1, which is exact only under the rule `id`");
         }
+        if write_amount(out, double) {
+            return Ok(());
+        }
         out.extend_from_slice(ryu_js::Buffer::new().format_finite(double).as_bytes());
         Ok(())
     }
@@ -76,6 +79,42 @@ impl From<&serde_json::Number> for Number<'_> {
 /// Whether the text is an integer that every double keeps and that is spelt canonically.
 fn is_short_integer(text: &str) -> bool {
     text.len() <= 15 && text != "-0" && !text.bytes().any(|b| matches!(b, b'.' | b'e' | b'E'))
+}
+
+/// Appends a number that has at most three decimals, as amounts have, and says whether it is one.
+///
+/// No two decimals of up to 15 digits share a double. So the one that it is read from is the
+/// shortest, which the ECMAScript form is.
+fn write_amount(out: &mut Vec<u8>, double: f64) -> bool {
+    let size = double.abs();
+    if size >= 1e11 {
+        return false;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is positive and far below 2^63"
+    )]
+    let thousandths = (size * 1e3 + 0.5) as u64;
+    // Both are exact, so that their quotient is the double which the decimal is read as.
+    if (to_f64(thousandths) / 1e3).to_bits() != size.to_bits() {
+        return false;
+    }
+    if double < 0.0 {
+        out.push(b'-');
+    }
+    write_digits(out, thousandths / 1000);
+    let mut decimals = thousandths % 1000;
+    let mut unit = 100;
+    if decimals > 0 {
+        out.push(b'.');
+    }
+    while decimals > 0 {
+        write_digits(out, decimals / unit);
+        decimals %= unit;
+        unit /= 10;
+    }
+    true
 }
 
 fn write_digits(out: &mut Vec<u8>, mut n: u64) {

@@ -113,12 +113,15 @@ impl<'a> Writer<'a> {
             out, names, top, ..
         } = &mut *self.memory;
         let note = |name: &str, body: &[u8]| {
+            names.push('/');
             let start = names.len();
             names.push_str(name);
             top.push((start..names.len(), fast_hash(body)));
         };
         plain::write_object(out, members, self.exact, 0, note)
-            .map_err(|refusal| Error::invalid(refusal.pointer, refusal.reason))
+            .map_err(|refusal| Error::invalid(refusal.pointer, refusal.reason))?;
+        self.memory.are_pointers = true;
+        Ok(())
     }
 
     pub(crate) fn null(&mut self) -> Result<(), Error> {

@@ -99,7 +99,7 @@ impl Fingerprint {
         self.names().any(|name| !is_mark(name))
     }
 
-    fn has_marks(&self) -> bool {
+    pub(crate) fn has_marks(&self) -> bool {
         self.parts.iter().any(|(name, _)| marked(name).is_some())
     }
 

@@ -25,12 +25,17 @@ pub(super) fn derive(
     plan: &Plan,
     hasher: &KeyHasher,
 ) -> Result<Intent, Error> {
-    let mut memory = MEMORY.try_with(RefCell::take).unwrap_or_default();
-    let intent = derive_in(&mut memory, names, source, plan, hasher);
-    memory.clear();
-    // A thread that is ending has no use for the memory any more.
-    let _ended = MEMORY.try_with(|kept| kept.replace(memory));
-    intent
+    let derived = MEMORY.try_with(|kept| {
+        let mut memory = kept.try_borrow_mut().ok()?;
+        // Whoever had it before may have panicked.
+        memory.clear();
+        let intent = derive_in(&mut memory, names, source, plan, hasher);
+        memory.clear();
+        Some(intent)
+    });
+    // A thread that is ending has no memory to keep.
+    let kept = derived.ok().flatten();
+    kept.unwrap_or_else(|| derive_in(&mut Memory::default(), names, source, plan, hasher))
 }
 
 fn derive_in(
@@ -43,7 +48,8 @@ fn derive_in(
     let [scope, tool, version] = names;
     super::refuse_empty(scope, tool)?;
     // All parts of the key lie in one buffer behind their lengths, to be hashed at once.
-    for part in [DOMAIN, CONSTRUCTION, scope, tool, version] {
+    memory.out.extend_from_slice(BEGINNING);
+    for part in [scope, tool, version] {
         memory.out.extend_from_slice(&hasher::length(part.len()));
         memory.out.extend_from_slice(part.as_bytes());
     }
@@ -72,15 +78,13 @@ fn derive_in(
             all.with_hash(&pointer, &hash)
         });
     let base = hasher.clone().framed(&memory.out);
-    Ok(Intent::make(scope, tool, base, origin).with_fingerprint(fingerprint))
+    Ok(Intent::make([scope, tool], base, origin, fingerprint))
 }
 
 thread_local! {
     static MEMORY: RefCell<Memory> = RefCell::default();
 }
 
-/// What the hash is for.
-const DOMAIN: &str = "tower-outcome/key";
-
-/// The version of how a key is made of its parts.
-const CONSTRUCTION: &str = "1";
+/// What the hash is for, and the version of how a key is made of its parts: `tower-outcome/key` and
+/// `1`, each behind its length.
+const BEGINNING: &[u8] = b"\0\0\0\0\0\0\0\x11tower-outcome/key\0\0\0\0\0\0\0\x011";

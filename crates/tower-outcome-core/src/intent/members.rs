@@ -23,19 +23,24 @@ pub(super) struct Members {
 impl Members {
     /// The members that a writer noted.
     pub(super) fn of(memory: &mut Memory) -> Self {
-        let mut names = std::mem::take(&mut memory.decoded);
-        names.clear();
-        for (name, _) in &memory.top {
-            names = push_token(names, &memory.names[name.clone()]);
-        }
+        let names = if memory.are_pointers && are_bare(&memory.names, memory.top.len()) {
+            shared(&memory.names)
+        } else {
+            let mut names = std::mem::take(&mut memory.decoded);
+            names.clear();
+            for (name, _) in &memory.top {
+                names = push_token(names, &memory.names[name.clone()]);
+            }
+            let kept = shared(&names);
+            memory.decoded = names;
+            kept
+        };
         let mut hashes = memory.top.iter().map(|(_, hash)| *hash);
-        let members = Self {
-            names: shared(&names),
+        Self {
+            names,
             first: std::array::from_fn(|_| hashes.next().unwrap_or_default()),
             others: hashes.collect(),
-        };
-        memory.decoded = names;
-        members
+        }
     }
 
     /// Pointers to the members in which the two differ; none if they have nothing in common.
@@ -51,6 +56,16 @@ impl Members {
         let hashes = self.first.iter().chain(&self.others).copied();
         self.names.split('/').skip(1).zip(hashes)
     }
+}
+
+/// Whether nothing in so many names, each behind a slash, has to be escaped in a pointer. No if there
+/// are too many to be counted in bytes, which is done sixteen at a time.
+fn are_bare(names: &str, many: usize) -> bool {
+    let count = |letter: u8| {
+        let bytes = names.bytes();
+        bytes.fold(0_u8, |count, byte| count.wrapping_add(u8::from(byte == letter)))
+    };
+    names.len() <= usize::from(u8::MAX) && usize::from(count(b'/')) == many && count(b'~') == 0
 }
 
 /// Compares reference tokens in the order of their names.

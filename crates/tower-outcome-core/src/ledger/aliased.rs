@@ -1,39 +1,44 @@
 //! How a row becomes an alias, and what an alias answers: the part of [`machine`](super::machine)
 //! that is about several keys of one intent.
 
-use super::entry::{Entry, State, TOMBSTONE_RETENTION, Timestamp};
+use super::entry::{State, TOMBSTONE_RETENTION, Timestamp};
 use super::event::{Answer, Ending, Event};
+use super::life::Standing;
 use super::machine::Illegal;
+use super::row::Row;
 use crate::{Code, IdempotencyKey, Landing};
 
 /// Makes an alias of an entry that nobody uses.
 pub(super) fn introduced(
-    entry: &mut Entry,
+    row: &mut Row,
     of: IdempotencyKey,
     shared: bool,
     now: Timestamp,
 ) -> Result<(bool, Answer), Illegal> {
-    if of == entry.key.key {
-        return Err(illegal(entry, "alias"));
+    if of == row.key.key {
+        return Err(illegal(row, "alias"));
     }
-    if !matches!(entry.state, State::Failed | State::Free) {
+    if !matches!(row.standing.state, State::Failed | State::Free) {
         return Ok((false, Answer::InProgress));
     }
-    entry.state = State::Alias;
-    entry.alias_of = Some(of);
-    entry.maybe_sent = false;
-    entry.code = shared.then_some(SHARED);
-    entry.landing = Landing::InFlight;
-    entry.result = None;
-    entry.writes.clear();
-    entry.last_send_by = None;
-    entry.updated_at = now;
+    row.standing = Standing {
+        state: State::Alias,
+        code: shared.then_some(SHARED),
+        landing: Landing::InFlight,
+    };
+    row.maybe_sent = false;
+    row.updated_at = now;
+    row.set_result(None);
+    let more = row.more_mut();
+    more.alias_of = Some(of);
+    more.writes.clear();
+    more.last_send_by = None;
     Ok((true, Answer::Applied))
 }
 
 /// Whether an alias is the intent's own entry after all: it was claimed before it became an alias,
 /// and what was sent under that claim is proven to have happened.
-pub(super) fn is_proof(entry: &Entry, event: &Event) -> bool {
+pub(super) fn is_proof(row: &Row, event: &Event) -> bool {
     let done = matches!(
         event,
         Event::Find { .. }
@@ -42,46 +47,46 @@ pub(super) fn is_proof(entry: &Entry, event: &Event) -> bool {
                 ..
             }
     );
-    done && entry.epoch > 0
+    done && row.epoch > 0
 }
 
 /// What an alias answers to anything else. Nobody has a claim on one.
 pub(super) fn asked(
-    entry: &mut Entry,
-    event: Event,
+    row: &mut Row,
+    event: &Event,
     now: Timestamp,
 ) -> Result<(bool, Answer), Illegal> {
     let name = event.as_str();
-    let Some(target) = entry.alias_of else {
-        return Err(illegal(entry, name));
+    let Some(target) = row.alias_of() else {
+        return Err(illegal(row, name));
     };
-    let moved = match (event, entry.leads_to()) {
-        (Event::Alias { of, .. }, _) if of == target => Answer::Applied,
+    let moved = match (event, row.is_shared()) {
+        (Event::Alias { of, .. }, _) if *of == target => Answer::Applied,
         (Event::Alias { shared: true, .. }, _) => {
-            let news = !entry.is_shared();
-            entry.code = Some(SHARED);
-            return Ok((used(entry, now) || news, Answer::Applied));
+            let news = !row.is_shared();
+            row.standing.code = Some(SHARED);
+            return Ok((used(row, now) || news, Answer::Applied));
         }
-        (Event::Alias { .. }, None) => Answer::Applied,
-        (Event::Claim(_), None) => Answer::StillConfirming,
-        (Event::Alias { .. } | Event::Claim(_), Some(_)) => Answer::Moved(target),
-        _ => return Err(illegal(entry, name)),
+        (Event::Alias { .. }, true) => Answer::Applied,
+        (Event::Claim(_), true) => Answer::StillConfirming,
+        (Event::Alias { .. } | Event::Claim(_), false) => Answer::Moved(target),
+        _ => return Err(illegal(row, name)),
     };
-    Ok((used(entry, now), moved))
+    Ok((used(row, now), moved))
 }
 
 /// Keeps an alias that is used from being forgotten. Whether it is to be stored: not each time.
-fn used(entry: &mut Entry, now: Timestamp) -> bool {
-    let ages = now > entry.updated_at.after(TOMBSTONE_RETENTION / 2);
+fn used(row: &mut Row, now: Timestamp) -> bool {
+    let ages = now > row.updated_at.after(TOMBSTONE_RETENTION / 2);
     if ages {
-        entry.updated_at = now;
+        row.updated_at = now;
     }
     ages
 }
 
-fn illegal(entry: &Entry, event: &'static str) -> Illegal {
+fn illegal(row: &Row, event: &'static str) -> Illegal {
     Illegal {
-        state: entry.state,
+        state: row.standing.state,
         event,
     }
 }

@@ -58,13 +58,10 @@ impl Changes {
     }
 
     /// Wakes all who wait for the entry of `key`.
+    #[inline]
     pub fn tell(&self, key: &EntryKey) {
-        if self.bells.load(Ordering::SeqCst) == 0 {
-            return;
-        }
-        let bells = self.lock().remove(key);
-        for bell in bells.into_iter().flatten() {
-            bell.ring();
+        if self.bells.load(Ordering::SeqCst) != 0 {
+            self.ring(key);
         }
     }
 
@@ -72,6 +69,13 @@ impl Changes {
     pub fn tell_all(&self) {
         let bells = std::mem::take(&mut *self.lock());
         for bell in bells.into_values().flatten() {
+            bell.ring();
+        }
+    }
+
+    fn ring(&self, key: &EntryKey) {
+        let bells = self.lock().remove(key);
+        for bell in bells.into_iter().flatten() {
             bell.ring();
         }
     }

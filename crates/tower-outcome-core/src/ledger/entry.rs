@@ -290,7 +290,8 @@ impl fmt::Display for Timestamp {
 }
 
 fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+    let whole = duration.as_secs().saturating_mul(1000);
+    whole.saturating_add(duration.subsec_millis().into())
 }
 
 /// The largest result that is stored, in bytes. A larger one is replayed as `result_omitted`.

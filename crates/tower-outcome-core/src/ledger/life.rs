@@ -6,17 +6,16 @@ use crate::{Code, Landing};
 /// The entry as it stands at `now`: an owner whose lease has ended is gone.
 #[must_use]
 pub fn expired(mut entry: Entry, now: Timestamp) -> Entry {
-    expire(&mut entry, now);
+    let stored = Standing {
+        state: entry.state,
+        code: entry.code,
+        landing: entry.landing,
+    };
+    let standing = Life::of(&entry).standing_at(stored, now);
+    entry.state = standing.state;
+    entry.code = standing.code;
+    entry.landing = standing.landing;
     entry
-}
-
-pub(super) fn expire(entry: &mut Entry, now: Timestamp) {
-    let state = Life::of(entry).state_at(now);
-    if state == State::Unknown && entry.state != state {
-        entry.code = Some(Code::ResponseLost);
-        entry.landing = Landing::InFlight;
-    }
-    entry.state = state;
 }
 
 /// What has outlived its use of an entry at `now`.
@@ -36,6 +35,14 @@ pub enum Outlived {
     Nothing,
     /// Its result is no longer replayed.
     Result,
+}
+
+/// What of an entry changes with the end of its lease.
+#[derive(Clone, Copy)]
+pub(super) struct Standing {
+    pub(super) state: State,
+    pub(super) code: Option<Code>,
+    pub(super) landing: Landing,
 }
 
 /// What of an entry decides how it ages.
@@ -66,6 +73,20 @@ impl Life {
             State::Claimed if !self.maybe_sent => State::Free,
             State::Claimed | State::Dispatching => State::Unknown,
             other => other,
+        }
+    }
+
+    /// What of the entry is otherwise at `now` than it is `stored`.
+    pub(super) fn standing_at(self, stored: Standing, now: Timestamp) -> Standing {
+        let state = self.state_at(now);
+        if state == State::Unknown && stored.state != state {
+            Standing {
+                state,
+                code: Some(Code::ResponseLost),
+                landing: Landing::InFlight,
+            }
+        } else {
+            Standing { state, ..stored }
         }
     }
 

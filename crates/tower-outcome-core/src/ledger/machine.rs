@@ -7,14 +7,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::aliased;
 use super::entry::{
-    Entry, EntryKey, MAX_NAME, MAX_REQUEST, MAX_RESULT, Owner, RESULT_RETENTION, Resolution, State,
+    Entry, EntryKey, MAX_NAME, MAX_REQUEST, MAX_RESULT, RESULT_RETENTION, Resolution, State,
     TOMBSTONE_RETENTION, Timestamp, WriteRecord,
 };
-use super::event::{Answer, Claim, Ending, Event, Grant, Resolved};
-use super::life::expire;
-use crate::fingerprint::{Comparison, Fingerprint};
+use super::event::{Answer, Claim, Ending, Event, Grant};
+use super::life::Standing;
+use super::request::StoredRequest;
+use super::row::Row;
+use super::{aliased, doubted};
+use crate::fingerprint::Comparison;
 use crate::{Code, Error, Landing};
 
 pub use super::life::{Outlived, expired, outlived};
@@ -30,46 +32,101 @@ pub use super::life::{Outlived, expired, outlived};
 pub fn step(
     key: &EntryKey,
     entry: Option<&Entry>,
-    event: Event,
+    mut event: Event,
     now: Timestamp,
 ) -> Result<(Option<Entry>, Answer), Refused> {
-    let mut row = entry.cloned();
-    let (changed, answer) = advance(key, &mut row, event, now)?;
-    Ok((row.filter(|_| changed), answer))
+    let mut row = match entry {
+        Some(entry) => Box::new(Row::new(entry.clone())),
+        None => vacancy(key, &event, now)?,
+    };
+    let (changed, answer) = advance(&mut row, &mut event, now)?;
+    Ok((changed.then(|| row.entry()), answer))
+}
+
+/// The row of a key that has none yet, for an event that may be the first one.
+pub(super) fn vacancy(key: &EntryKey, event: &Event, now: Timestamp) -> Result<Box<Row>, Refused> {
+    if matches!(event, Event::Alias { .. } | Event::Claim(_)) {
+        return Ok(Box::new(Row::vacant(key, now)));
+    }
+    refuse_long(key, event)?;
+    Err(Refused::Illegal(Illegal {
+        state: State::Free,
+        event: event.as_str(),
+    }))
 }
 
 /// Does what [`step`] does to the row itself, and returns whether it is to be stored. If not, it is
-/// as it was, or as [`expired`] leaves it.
+/// as it was. Takes out of the event what is kept of it.
+#[inline]
 pub(super) fn advance(
-    key: &EntryKey,
-    row: &mut Option<Entry>,
-    event: Event,
+    row: &mut Row,
+    event: &mut Event,
     now: Timestamp,
 ) -> Result<(bool, Answer), Refused> {
-    refuse_long(key, &event)?;
-    let entry = match (row, &event) {
-        (Some(entry), _) => {
-            expire(entry, now);
-            entry
-        }
-        (vacancy, Event::Alias { .. } | Event::Claim(_)) => vacancy.insert(vacant(key, now)),
-        (None, event) => {
-            return Err(Refused::Illegal(Illegal {
-                state: State::Free,
-                event: event.as_str(),
-            }));
-        }
+    refuse_long(&row.key, event)?;
+    let stored = row.standing;
+    row.expire(now);
+    let decided = decide(row, event, now);
+    match &decided {
+        Ok((true, _)) => row.tidy(),
+        Ok((false, _)) | Err(_) => row.standing = stored,
+    }
+    Ok(decided?)
+}
+
+#[inline]
+fn decide(row: &mut Row, event: &mut Event, now: Timestamp) -> Result<(bool, Answer), Illegal> {
+    if row.standing.state == State::Alias && !aliased::is_proof(row, event) {
+        return aliased::asked(row, event, now);
+    }
+    let illegal = Illegal {
+        state: row.standing.state,
+        event: event.as_str(),
     };
-    if entry.state == State::Alias && !aliased::is_proof(entry, &event) {
-        return Ok(aliased::asked(entry, event, now)?);
-    }
-    match event {
-        Event::Alias { of, shared } => Ok(aliased::introduced(entry, of, shared, now)?),
-        Event::Claim(claim) => Ok(claimed(entry, claim, now)),
-        Event::Look { again_after } => Ok(look(entry, again_after, now)?),
-        Event::Resend { epoch, sends_for } => Ok(resend(entry, epoch, sends_for, now)?),
-        event => Ok(change(entry, event, now)?),
-    }
+    let ours = event.epoch().is_none_or(|epoch| epoch == row.epoch);
+    let claimed = ours && matches!(row.standing.state, State::Claimed | State::Dispatching);
+    let in_doubt = ours && row.standing.state == State::Unknown;
+    let open = claimed || in_doubt;
+
+    let applied = match event {
+        Event::Alias { of, shared } => return aliased::introduced(row, *of, *shared, now),
+        Event::Claim(claim) => return Ok(claim_of(row, claim, now)),
+        Event::Find { result } => done(row, Code::Done, result.take(), now),
+        Event::Look { again_after } if in_doubt => {
+            return Ok(doubted::look(row, *again_after, now));
+        }
+        Event::Release { code, .. } if open => released(row, *code, now),
+        Event::Resend { sends_for, .. } if in_doubt => {
+            return Ok(doubted::resend(row, now.after(*sends_for)));
+        }
+        Event::Resolve {
+            verdict,
+            by,
+            reason,
+            ..
+        } if in_doubt => {
+            let word = Resolution {
+                by: std::mem::take(by),
+                reason: std::mem::take(reason),
+                at: now,
+            };
+            doubted::resolved(row, verdict, word)
+        }
+        Event::Send {
+            write,
+            lease,
+            sends_for,
+            ..
+        } if claimed => send(row, write, [*lease, *sends_for], now),
+        Event::Settle { ending, .. } => settle(row, ending, open, now),
+        Event::Look { .. }
+        | Event::Release { .. }
+        | Event::Resend { .. }
+        | Event::Resolve { .. }
+        | Event::Send { .. } => None,
+    };
+    let changed = applied.ok_or(illegal)?;
+    Ok((changed, Answer::Applied))
 }
 
 /// Why [`step`] did nothing.
@@ -97,257 +154,164 @@ pub struct Illegal {
 }
 
 fn refuse_long(key: &EntryKey, event: &Event) -> Result<(), Refused> {
-    let texts: [(&str, &str); 2] = match event {
-        Event::Claim(claim) => [("scope", &key.scope), ("tool", &claim.tool)],
-        Event::Resolve { by, reason, .. } => [("by", by), ("reason", reason)],
-        Event::Alias { .. }
-        | Event::Find { .. }
-        | Event::Look { .. }
-        | Event::Release { .. }
-        | Event::Resend { .. }
-        | Event::Send { .. }
-        | Event::Settle { .. } => return Ok(()),
+    let is_long = |text: &str| text.len() > MAX_NAME;
+    let field = match event {
+        Event::Claim(_) if is_long(&key.scope) => "scope",
+        Event::Claim(claim) if is_long(&claim.tool) => "tool",
+        Event::Resolve { by, .. } if is_long(by) => "by",
+        Event::Resolve { reason, .. } if is_long(reason) => "reason",
+        _ => return Ok(()),
     };
-    let long = texts.into_iter().find(|(_, text)| text.len() > MAX_NAME);
-    long.map_or(Ok(()), |(field, _)| {
-        let reason = format!("is longer than {MAX_NAME} bytes");
-        Err(Refused::TooLong(Error::invalid(field, reason)))
-    })
+    let reason = format!("is longer than {MAX_NAME} bytes");
+    Err(Refused::TooLong(Error::invalid(field, reason)))
 }
 
-fn claimed(entry: &mut Entry, claim: Claim, now: Timestamp) -> (bool, Answer) {
-    let answer = match entry.state {
-        State::Failed | State::Free => return grant(entry, claim, now),
+fn claim_of(row: &mut Row, claim: &mut Claim, now: Timestamp) -> (bool, Answer) {
+    let answer = match row.standing.state {
+        State::Failed | State::Free => return grant(row, claim, now),
         State::Claimed | State::Dispatching => Answer::InProgress,
         State::Alias | State::Unknown => Answer::StillConfirming,
-        State::Done | State::Partial => {
-            match entry.compare(&claim.fingerprint) {
-                // A part of something else happened, or the rules of the two have nothing in common:
-                // what this one would do is not known.
-                Comparison::Apart => Answer::StillConfirming,
-                Comparison::Differs(_) if entry.state == State::Partial => Answer::StillConfirming,
-                Comparison::Differs(field) => Answer::Differs {
-                    field: field.into(),
-                },
-                Comparison::Equal => {
-                    let own = entry.key.key;
-                    let learnt = entry.fingerprint.learn(&claim.fingerprint, &own);
-                    return (learnt, replay(entry, now));
-                }
+        State::Done | State::Partial => match row.compare(&claim.fingerprint) {
+            // A part of something else happened, or the rules of the two have nothing in common:
+            // what this one would do is not known.
+            Comparison::Apart => Answer::StillConfirming,
+            Comparison::Differs(_) if row.standing.state == State::Partial => {
+                Answer::StillConfirming
             }
-        }
+            Comparison::Differs(field) => Answer::Differs {
+                field: field.into(),
+            },
+            Comparison::Equal => return (row.learn(&claim.fingerprint), replay(row, now)),
+        },
     };
     (false, answer)
 }
 
-fn replay(entry: &Entry, now: Timestamp) -> Answer {
-    let kept = entry.result.is_some() && now <= entry.updated_at.after(RESULT_RETENTION);
+fn replay(row: &Row, now: Timestamp) -> Answer {
+    let fresh = now <= row.updated_at.after(RESULT_RETENTION);
+    let result = row.result().filter(|_| fresh);
     Answer::Settled {
-        code: match entry.state {
+        code: match row.standing.state {
             State::Partial => Code::Partial,
-            _ if kept => Code::AlreadyDone,
+            _ if result.is_some() => Code::AlreadyDone,
             _ => Code::ResultOmitted,
         },
-        result: entry.result.clone().filter(|_| kept),
-        until: entry.updated_at.after(TOMBSTONE_RETENTION),
+        result: result.map(Box::from),
+        until: row.updated_at.after(TOMBSTONE_RETENTION),
     }
 }
 
-fn grant(entry: &mut Entry, claim: Claim, now: Timestamp) -> (bool, Answer) {
-    entry.state = State::Claimed;
-    entry.epoch += 1;
-    entry.maybe_sent = !claim.announces_sends;
-    entry.tool = claim.tool;
-    entry.owner = claim.owner;
-    entry.lease_until = now.after(claim.lease);
-    entry.fingerprint = claim.fingerprint;
-    entry.code = None;
-    entry.landing = Landing::InFlight;
-    entry.result = None;
-    entry.writes.clear();
-    entry.updated_at = now;
-    entry.last_send_by = None;
-    entry.looks = 0;
-    entry.look_at = entry.lease_until;
-    entry.resolution = None;
+fn grant(row: &mut Row, claim: &mut Claim, now: Timestamp) -> (bool, Answer) {
+    row.standing = Standing {
+        state: State::Claimed,
+        code: None,
+        landing: Landing::InFlight,
+    };
+    row.epoch += 1;
+    row.maybe_sent = !claim.announces_sends;
+    row.tool = Arc::clone(&claim.tool);
+    row.owner = claim.owner.to_bytes();
+    row.lease_until = now.after(claim.lease);
+    row.updated_at = now;
+    row.renew(std::mem::take(&mut claim.fingerprint));
     let grant = Grant {
-        epoch: entry.epoch,
-        generation: entry.generation,
+        epoch: row.epoch,
+        generation: row.generation,
         maybe_sent: false,
     };
     (true, Answer::Granted(grant))
 }
 
-/// Lets one of several who want to look it up do so.
-fn look(
-    entry: &mut Entry,
-    again_after: Duration,
+/// Takes down how a claim ended, or that it is not known. None where it is not allowed.
+fn settle(row: &mut Row, ending: &mut Ending, open: bool, now: Timestamp) -> Option<bool> {
+    if ending.contradicts_itself() {
+        return None;
+    }
+    match ending {
+        Ending::Done { code, result } => return done(row, *code, result.take(), now),
+        Ending::Failed { code } if open => return failed(row, *code, now),
+        Ending::Partial { result } if open => {
+            row.forget_requests();
+            row.standing.state = State::Partial;
+            row.standing.code = Some(Code::Partial);
+            row.set_result(capped(result.take()));
+        }
+        Ending::Unknown { conclusion, result } if open => {
+            if row.standing.state != State::Unknown {
+                row.more_mut().look_at = now;
+            }
+            row.standing = Standing {
+                state: State::Unknown,
+                code: Some(conclusion.code()),
+                landing: conclusion.landing().unwrap_or_default(),
+            };
+            row.maybe_sent = true;
+            row.set_result(capped(result.take()));
+        }
+        Ending::Failed { .. } | Ending::Partial { .. } | Ending::Unknown { .. } => return None,
+    }
+    row.updated_at = now;
+    Some(true)
+}
+
+fn released(row: &mut Row, code: Code, now: Timestamp) -> Option<bool> {
+    row.standing.state = State::Free;
+    row.standing.code = Some(code);
+    row.maybe_sent = false;
+    row.updated_at = now;
+    row.set_result(None);
+    if let Some(more) = row.any_more_mut() {
+        more.writes.clear();
+    }
+    Some(true)
+}
+
+fn send(
+    row: &mut Row,
+    write: &mut WriteRecord,
+    [lease, sends_for]: [Duration; 2],
     now: Timestamp,
-) -> Result<(bool, Answer), Illegal> {
-    if entry.state != State::Unknown {
-        return Err(Illegal {
-            state: entry.state,
-            event: "look",
-        });
+) -> Option<bool> {
+    let lease_until = now.after(lease);
+    row.standing.state = State::Dispatching;
+    row.maybe_sent = true;
+    row.lease_until = lease_until;
+    row.updated_at = now;
+    let more = row.more_mut();
+    more.look_at = lease_until;
+    more.last_send_by = more.last_send_by.max(Some(now.after(sends_for)));
+    if !more.writes.iter().any(|known| known.label == write.label) {
+        // Hardly any call writes more than once.
+        more.writes.reserve_exact(1);
+        let mut write = std::mem::take(write);
+        let fits = |request: &StoredRequest| request.as_bytes().len() <= MAX_REQUEST;
+        write.request = write.request.filter(fits);
+        more.writes.push(write);
     }
-    if entry.look_at > now {
-        return Ok((false, Answer::InProgress));
-    }
-    entry.looks = entry.looks.saturating_add(1);
-    entry.look_at = now.after(again_after);
-    Ok((true, Answer::Applied))
-}
-
-/// Lets what is in doubt be sent once more, and fences off whoever sent it before.
-fn resend(
-    entry: &mut Entry,
-    epoch: u64,
-    sends_for: Duration,
-    now: Timestamp,
-) -> Result<(bool, Answer), Illegal> {
-    if entry.state != State::Unknown || entry.epoch != epoch {
-        return Err(Illegal {
-            state: entry.state,
-            event: "resend",
-        });
-    }
-    entry.epoch += 1;
-    entry.last_send_by = entry.last_send_by.max(Some(now.after(sends_for)));
-    let grant = Grant {
-        epoch: entry.epoch,
-        generation: entry.generation,
-        maybe_sent: true,
-    };
-    Ok((true, Answer::Granted(grant)))
-}
-
-fn change(entry: &mut Entry, event: Event, now: Timestamp) -> Result<(bool, Answer), Illegal> {
-    let illegal = Illegal {
-        state: entry.state,
-        event: event.as_str(),
-    };
-    let ours = event.epoch().is_none_or(|epoch| epoch == entry.epoch);
-    let claimed = ours && matches!(entry.state, State::Claimed | State::Dispatching);
-    let in_doubt = ours && entry.state == State::Unknown;
-    let open = claimed || in_doubt;
-
-    match event {
-        Event::Send {
-            write,
-            lease,
-            sends_for,
-            ..
-        } if claimed => {
-            entry.state = State::Dispatching;
-            entry.maybe_sent = true;
-            entry.lease_until = now.after(lease);
-            entry.look_at = entry.lease_until;
-            entry.last_send_by = entry.last_send_by.max(Some(now.after(sends_for)));
-            if !entry.writes.iter().any(|known| known.label == write.label) {
-                // Hardly any call writes more than once.
-                entry.writes.reserve_exact(1);
-                entry.writes.push(WriteRecord {
-                    request: write
-                        .request
-                        .filter(|it| it.as_bytes().len() <= MAX_REQUEST),
-                    ..write
-                });
-            }
-        }
-        Event::Release { code, .. } if open => {
-            entry.state = State::Free;
-            entry.maybe_sent = false;
-            entry.code = Some(code);
-            entry.result = None;
-            entry.writes.clear();
-        }
-        Event::Settle { ending, .. } if ending.contradicts_itself() => return Err(illegal),
-        Event::Settle { ending, .. } => match ending {
-            Ending::Done { code, result } => return done(entry, code, result, now).ok_or(illegal),
-            Ending::Failed { code } if open => failed(entry, code),
-            Ending::Partial { result } if open => {
-                forget_requests(entry);
-                entry.state = State::Partial;
-                entry.code = Some(Code::Partial);
-                entry.result = capped(result);
-            }
-            Ending::Unknown { conclusion, result } if open => {
-                if claimed {
-                    entry.look_at = now;
-                }
-                entry.state = State::Unknown;
-                entry.maybe_sent = true;
-                entry.code = Some(conclusion.code());
-                entry.landing = conclusion.landing().unwrap_or_default();
-                entry.result = capped(result);
-            }
-            Ending::Failed { .. } | Ending::Partial { .. } | Ending::Unknown { .. } => {
-                return Err(illegal);
-            }
-        },
-        Event::Find { result } => return done(entry, Code::Done, result, now).ok_or(illegal),
-        Event::Resolve {
-            verdict: Resolved::Failed,
-            ..
-        } if may_still_send(entry, now) => return Err(illegal),
-        Event::Resolve {
-            verdict,
-            by,
-            reason,
-            ..
-        } if in_doubt => {
-            let at = now;
-            entry.resolution = Some(Resolution { by, reason, at });
-            match verdict {
-                Resolved::Done { result } => {
-                    return done(entry, Code::Done, result, now).ok_or(illegal);
-                }
-                Resolved::Failed => failed(entry, Code::NotSent),
-            }
-        }
-        Event::Alias { .. }
-        | Event::Claim(_)
-        | Event::Look { .. }
-        | Event::Release { .. }
-        | Event::Resend { .. }
-        | Event::Resolve { .. }
-        | Event::Send { .. } => return Err(illegal),
-    }
-    entry.updated_at = now;
-    Ok((true, Answer::Applied))
-}
-
-/// Whether its owner may still send something under it.
-fn may_still_send(entry: &Entry, now: Timestamp) -> bool {
-    now <= entry.last_send_by.unwrap_or(entry.lease_until)
+    Some(true)
 }
 
 /// Takes proof that nothing happened.
-fn failed(entry: &mut Entry, code: Code) {
-    forget_requests(entry);
-    entry.state = State::Failed;
-    entry.maybe_sent = false;
-    entry.generation += 1;
-    entry.code = Some(code);
-    entry.result = None;
-}
-
-/// What has ended is never sent again.
-fn forget_requests(entry: &mut Entry) {
-    for write in &mut entry.writes {
-        write.request = None;
-    }
+pub(super) fn failed(row: &mut Row, code: Code, now: Timestamp) -> Option<bool> {
+    row.forget_requests();
+    row.standing.state = State::Failed;
+    row.standing.code = Some(code);
+    row.maybe_sent = false;
+    row.generation += 1;
+    row.updated_at = now;
+    row.set_result(None);
+    Some(true)
 }
 
 /// Takes proof that it happened: from anyone, at any epoch, and never twice.
-fn done(
-    entry: &mut Entry,
+pub(super) fn done(
+    row: &mut Row,
     code: Code,
     result: Option<Box<[u8]>>,
     now: Timestamp,
-) -> Option<(bool, Answer)> {
-    match entry.state {
-        State::Done => return Some((false, Answer::Applied)),
+) -> Option<bool> {
+    match row.standing.state {
+        State::Done => return Some(false),
         State::Partial => return None,
         State::Alias
         | State::Claimed
@@ -356,40 +320,17 @@ fn done(
         | State::Free
         | State::Unknown => {}
     }
-    forget_requests(entry);
-    entry.state = State::Done;
-    entry.alias_of = None;
-    entry.code = Some(code);
-    entry.result = capped(result);
-    entry.updated_at = now;
-    Some((true, Answer::Applied))
+    row.forget_requests();
+    if let Some(more) = row.any_more_mut() {
+        more.alias_of = None;
+    }
+    row.standing.state = State::Done;
+    row.standing.code = Some(code);
+    row.updated_at = now;
+    row.set_result(capped(result));
+    Some(true)
 }
 
 fn capped(result: Option<Box<[u8]>>) -> Option<Box<[u8]>> {
     result.filter(|bytes| bytes.len() <= MAX_RESULT)
-}
-
-fn vacant(key: &EntryKey, now: Timestamp) -> Entry {
-    Entry {
-        key: key.clone(),
-        tool: Arc::default(),
-        state: State::Free,
-        epoch: 0,
-        generation: 0,
-        maybe_sent: false,
-        owner: Owner::from_bytes([0; 16]),
-        lease_until: now,
-        fingerprint: Fingerprint::default(),
-        code: None,
-        landing: Landing::InFlight,
-        result: None,
-        writes: Vec::new(),
-        created_at: now,
-        updated_at: now,
-        last_send_by: None,
-        looks: 0,
-        look_at: now,
-        resolution: None,
-        alias_of: None,
-    }
 }

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use self::row::Row;
 use self::table::Table;
 use super::changes::Changes;
 use super::entry::{Entry, EntryKey, State, Timestamp};
 use super::event::{Answer, Event};
 use super::machine::{self, Outlived};
+use super::row::Row;
 use super::{Changed, Counts, Cursor, Filter, Immediate, Ledger, LedgerError, LedgerFuture, Page};
 
-mod row;
 mod table;
 
 /// An exact, bounded ledger in memory.
@@ -48,32 +47,22 @@ impl MemoryLedger {
         self
     }
 
-    fn step(&self, key: &EntryKey, event: Event) -> Result<Answer, LedgerError> {
+    fn step(&self, key: &EntryKey, event: &mut Event) -> Result<Answer, LedgerError> {
         let (mut part, hash) = self.table.part(key);
         let now = (self.clock)();
-        let Some(row) = Table::find(&mut part, key, hash) else {
-            let mut entry = None;
-            let (_, answer) = machine::advance(key, &mut entry, event, now)?;
-            if let Some(entry) = entry {
-                self.table.insert(&mut part, Row::new(entry), hash)?;
-                drop(part);
-                self.changes.tell(key);
-            }
-            return Ok(answer);
+        let mut vacancy = None;
+        let row = match Table::find(&mut part, key, hash) {
+            Some(row) => row,
+            None => vacancy.insert(machine::vacancy(key, event, now)?),
         };
-        let mut entry = Some(row.take());
-        let applied = machine::advance(key, &mut entry, event, now);
-        let changed = applied.as_ref().is_ok_and(|(changed, _)| *changed);
-        match entry {
-            Some(entry) if changed => row.store(entry),
-            Some(entry) => row.restore(entry),
-            None => {}
+        let (changed, answer) = machine::advance(row, event, now)?;
+        if changed && let Some(row) = vacancy {
+            self.table.insert(&mut part, row, hash)?;
         }
         drop(part);
         if changed {
             self.changes.tell(key);
         }
-        let (_, answer) = applied?;
         Ok(answer)
     }
 
@@ -112,13 +101,13 @@ impl MemoryLedger {
     fn page_now(&self, filter: &Filter) -> Result<Page, LedgerError> {
         let after = filter.after.as_ref().map(Cursor::place).transpose()?;
         let behind = |row: &Row| {
-            (after.as_ref()).is_none_or(|(time, key)| (row.created_at(), &row.key) > (*time, key))
+            (after.as_ref()).is_none_or(|(time, key)| (row.created_at, &row.key) > (*time, key))
         };
         let mut entries = self.first(
             filter.limit.saturating_add(1),
             |row, state| {
                 let listed = filter.state.is_none_or(|asked| asked == state) && behind(row);
-                listed.then(|| row.created_at())
+                listed.then(|| row.created_at)
             },
             |entry, now| filter.admits(entry, now),
         );
@@ -141,8 +130,10 @@ impl MemoryLedger {
                     Outlived::Nothing
                 };
                 match outlived {
-                    Outlived::Alias => aliases.push((row.key.clone(), row.target())),
-                    Outlived::Result => row.forget_result(),
+                    Outlived::Alias => {
+                        aliases.push((row.key.clone(), row.alias_of().map(|of| row.key.at(of))))
+                    }
+                    Outlived::Result => row.set_result(None),
                     Outlived::Everything | Outlived::Nothing => {}
                 }
                 purged += usize::from(matches!(outlived, Outlived::Everything | Outlived::Result));
@@ -192,8 +183,8 @@ impl fmt::Debug for MemoryLedger {
 }
 
 impl Ledger for MemoryLedger {
-    fn apply<'a>(&'a self, key: &'a EntryKey, event: Event) -> LedgerFuture<'a, Answer> {
-        Box::pin(async move { self.step(key, event) })
+    fn apply<'a>(&'a self, key: &'a EntryKey, mut event: Event) -> LedgerFuture<'a, Answer> {
+        Box::pin(async move { self.step(key, &mut event) })
     }
 
     fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>> {
@@ -207,7 +198,7 @@ impl Ledger for MemoryLedger {
 
     fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
         Box::pin(async move {
-            let unknown = |row: &Row, state| (state == State::Unknown).then(|| row.updated_at());
+            let unknown = |row: &Row, state| (state == State::Unknown).then(|| row.updated_at);
             Ok(self.first(limit, unknown, |_, _| true))
         })
     }
@@ -229,7 +220,7 @@ impl Ledger for MemoryLedger {
             for (_, part) in self.table.parts(0) {
                 let now = (self.clock)();
                 for row in &*part {
-                    counts.add(row.life().state_at(now), 1, row.updated_at());
+                    counts.add(row.life().state_at(now), 1, row.updated_at);
                 }
             }
             Ok(counts)
@@ -250,7 +241,7 @@ impl Ledger for MemoryLedger {
 }
 
 impl Immediate for MemoryLedger {
-    fn apply_now(&self, key: &EntryKey, event: Event) -> Result<Answer, LedgerError> {
-        self.step(key, event)
+    fn apply_now(&self, key: &EntryKey, mut event: Event) -> Result<Answer, LedgerError> {
+        self.step(key, &mut event)
     }
 }

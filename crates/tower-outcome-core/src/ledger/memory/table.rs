@@ -10,7 +10,7 @@ use hashbrown::HashTable;
 
 use super::super::LedgerError;
 use super::super::entry::EntryKey;
-use super::row::Row;
+use super::super::row::Row;
 
 /// At most so many rows.
 pub(super) struct Table {
@@ -78,13 +78,21 @@ impl Table {
     }
 
     /// Adds a row that is not there, if there is room.
-    pub(super) fn insert(&self, part: &mut Part, row: Row, hash: u64) -> Result<(), LedgerError> {
+    pub(super) fn insert(
+        &self,
+        part: &mut Part,
+        row: Box<Row>,
+        hash: u64,
+    ) -> Result<(), LedgerError> {
         self.rows
             .try_update(Ordering::Relaxed, Ordering::Relaxed, |rows| {
                 (rows < self.capacity).then_some(rows + 1)
             })
             .map_err(|_| LedgerError::full())?;
-        part.insert_unique(hash, Box::new(row), |row| self.hash(&row.key));
+        if part.capacity() == 0 {
+            part.reserve(FIRST_ROWS, |row| self.hash(&row.key));
+        }
+        part.insert_unique(hash, row, |row| self.hash(&row.key));
         Ok(())
     }
 
@@ -115,6 +123,9 @@ fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
 /// How many rows there are in a part of a full table: what a hash table of 4,096 places takes, with
 /// some more room than chance needs.
 const ROWS: usize = 3072;
+
+/// For how many rows there is room in a part that has one: it need not grow at once.
+const FIRST_ROWS: usize = 14;
 
 /// Enough that tasks on all threads hardly ever meet.
 const FEWEST_PARTS: usize = 16;
