@@ -55,7 +55,8 @@ impl Lanes {
     pub async fn lock(&self, lanes: impl IntoIterator<Item = Lane>) -> Held {
         match self.lock_now(lanes.into_iter().collect()) {
             Ok(held) => held,
-            Err(some) => some.wait_for_rest().await,
+            // Boxed, so that one that need not wait does not move the room for waiting about.
+            Err(some) => Box::pin(some.wait_for_rest()).await,
         }
     }
 
