@@ -137,6 +137,11 @@ impl Held {
         true
     }
 
+    /// Whether it has this lane of this table.
+    pub(crate) fn holds(&self, lanes: &Lanes, lane: &Lane) -> bool {
+        Arc::ptr_eq(&self.table, &lanes.table) && self.lanes.binary_search(lane).is_ok()
+    }
+
     async fn wait_for_rest(mut self) -> Self {
         while let Some(lane) = self.lanes.get(self.taken) {
             if let Err(place) = self.table.take(lane.mark()) {

@@ -34,6 +34,10 @@ use crate::call::Call;
 use crate::profile::{Profile, Profiles};
 use crate::{Error, OutcomeBody};
 
+mod part;
+
+use part::Part;
+
 tokio::task_local! {
     static CURRENT: Context;
 }
@@ -42,7 +46,7 @@ tokio::task_local! {
 #[derive(Clone)]
 pub struct Context {
     shared: Arc<Shared>,
-    label: Option<Arc<str>>,
+    part: Option<Arc<Part>>,
     profiles: Option<Arc<Profiles>>,
 }
 
@@ -98,7 +102,7 @@ impl Context {
                 extensions: Extensions::new(),
                 writes: Mutex::default(),
             }),
-            label: None,
+            part: None,
             profiles: None,
         }
     }
@@ -166,24 +170,6 @@ impl Context {
         CURRENT.scope(self, future)
     }
 
-    /// This context for one step of the handler: tells two writes to the same route apart.
-    ///
-    /// The label has to be the same whenever the handler runs again for the same call.
-    #[must_use]
-    pub fn step(&self, label: &str) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            label: Some(label.into()),
-            profiles: self.profiles.clone(),
-        }
-    }
-
-    /// Decides whether anything of this call can still leave.
-    #[must_use]
-    pub fn gate(&self) -> &Gate {
-        &self.shared.gate
-    }
-
     /// The key of the whole call.
     #[must_use]
     pub fn key(&self) -> &IdempotencyKey {
@@ -243,10 +229,6 @@ impl Context {
     /// What the API that `request` goes to promises, where this call knows it.
     pub(crate) fn profile_for(&self, request: &Request<OutcomeBody>) -> Option<&Arc<Profile>> {
         self.profiles.as_ref()?.at(request.uri().host()?)
-    }
-
-    pub(crate) fn label(&self) -> Option<&str> {
-        self.label.as_deref()
     }
 
     /// Lets `call` be a write of this tool call, or says why it must not be made.
@@ -351,8 +333,8 @@ impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
             .field("key", self.key())
-            .field("gate", &self.shared.gate)
-            .field("label", &self.label)
+            .field("gate", self.gate())
+            .field("label", &self.label())
             .finish_non_exhaustive()
     }
 }
