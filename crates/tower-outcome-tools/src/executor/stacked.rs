@@ -118,7 +118,7 @@ impl Inside {
             Err(refused) => return refused,
         }
         let context = self.context.within(gate.clone());
-        let opaque = match announce(&run, &context).await {
+        let opaque = match announce(&run, &context, deadline).await {
             Ok(opaque) => opaque,
             Err(conclusion) => return Envelope::new(conclusion),
         };
@@ -185,13 +185,21 @@ async fn ended_here(running: &Running, deadline: Instant) -> Cut {
 }
 
 /// Has an opaque handler taken down as sent, as a part of the outer call.
-async fn announce(run: &Run, context: &Context) -> Result<Option<(Pass, Nested)>, Conclusion> {
+async fn announce(
+    run: &Run,
+    context: &Context,
+    deadline: Instant,
+) -> Result<Option<(Pass, Nested)>, Conclusion> {
     if run.tool.kind() != Kind::Opaque {
         return Ok(None);
     }
     if let Some(recorder) = context.recorder() {
         let recorded = recorder.before_send(opaque_record(run.tool.name())).await;
         recorded.map_err(|error| Conclusion::new(error.code()).for_this_call())?;
+    }
+    // The ledger may have taken its time.
+    if let Some(cut) = ended_here(&run.executor.state.running, deadline).now_or_never() {
+        return Err(Conclusion::new(cut.unsent()).for_this_call());
     }
     let gate = context.gate().child();
     let nested = Nest::enter(context, run.tool.name(), &gate);

@@ -5,6 +5,7 @@
 
 mod batches;
 mod composing;
+mod crowds;
 mod ending;
 mod folding;
 mod handlers;
@@ -15,6 +16,7 @@ mod near_misses;
 mod nesting;
 mod panics;
 mod permits;
+mod phases;
 mod progress;
 mod promises;
 mod proxies;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use tower_outcome::{
     BoxError, Code, Context, ForWrites as _, Intent, MemoryLedger, Outcome, Profile,
@@ -220,6 +221,42 @@ async fn draining_the_inner_executor_ends_what_is_stacked_in_it() {
         assert_eq!(open, 0);
         assert_eq!(running.await.unwrap().outcome(), outcome);
     }
+}
+
+#[tokio::test]
+async fn a_task_of_a_stacked_handler_writes_nothing_once_that_call_was_told() {
+    let bench = Bench::start().await;
+    let (go, over) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (held, end) = (Arc::clone(&go), Arc::clone(&over));
+    let refund = bench.tool("refund", move |writer, arguments| {
+        let (held, end) = (Arc::clone(&held), Arc::clone(&end));
+        async move {
+            let context = Context::current().unwrap();
+            tokio::spawn(context.scope(async move {
+                held.notified().await;
+                let _ = writer.write("/refunds", &arguments).await;
+                end.notify_one();
+            }));
+            Err("no such order".into())
+        }
+    });
+    let worker = bench.executor().with_tool(refund);
+    let waits = (Arc::clone(&go), Arc::clone(&over));
+    let outer = bench.tool("refund", move |_, arguments| {
+        let (worker, (go, over)) = (worker.clone(), waits.clone());
+        async move {
+            let call = ToolCall::new("acme", "refund", arguments);
+            let told = worker.run(call).await;
+            // The outer call goes on, and so does the task.
+            go.notify_one();
+            over.notified().await;
+            Ok(json!(told))
+        }
+    });
+    let envelope = bench.run(outer).await;
+    assert_eq!(envelope.data()["code"], "handler_error");
+    assert_eq!(envelope.outcome(), Outcome::Failed, "{envelope:?}");
+    assert!(bench.billing.received().is_empty());
 }
 
 #[tokio::test]
