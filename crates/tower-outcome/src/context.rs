@@ -46,6 +46,8 @@ tokio::task_local! {
 #[derive(Clone)]
 pub struct Context {
     shared: Arc<Shared>,
+    /// Not in a write's own record: each would keep the other one alive for ever.
+    writes: Option<Arc<Mutex<Vec<Write>>>>,
     part: Option<Arc<Part>>,
     profiles: Option<Arc<Profiles>>,
 }
@@ -58,7 +60,6 @@ struct Shared {
     recorder: Option<Arc<dyn Recorder>>,
     outer: Option<Context>,
     extensions: Extensions,
-    writes: Mutex<Vec<Write>>,
 }
 
 /// One write of a call: all the times that it was made.
@@ -100,8 +101,8 @@ impl Context {
                 recorder: None,
                 outer: None,
                 extensions: Extensions::new(),
-                writes: Mutex::default(),
             }),
+            writes: Some(Arc::default()),
             part: None,
             profiles: None,
         }
@@ -180,10 +181,10 @@ impl Context {
     /// earlier try at a write may have left and the latest cannot speak for it, the earlier.
     #[must_use]
     pub fn writes(&self) -> Vec<Call> {
-        self.writes_now()
-            .iter()
-            .filter_map(Write::spokesman)
-            .collect()
+        let writes = self.writes_now();
+        writes.map_or_else(Vec::new, |writes| {
+            writes.iter().filter_map(Write::spokesman).collect()
+        })
     }
 
     /// Takes writes down before they may leave, if anybody does.
@@ -215,6 +216,14 @@ impl Context {
         self.lineage().any(|context| context.is_named_by(key))
     }
 
+    /// What a write's record knows of its call.
+    pub(crate) fn without_writes(&self) -> Self {
+        Self {
+            writes: None,
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn generation(&self) -> u32 {
         self.shared.generation
     }
@@ -239,7 +248,9 @@ impl Context {
             );
         }
         let body = request.body().bytes();
-        let mut writes = self.writes_now();
+        let Some(mut writes) = self.writes_now() else {
+            return Ok(());
+        };
         let Some(write) = writes
             .iter_mut()
             .find(|write| *write.label == *call.label())
@@ -282,9 +293,9 @@ impl Context {
         Arc::get_mut(&mut self.shared).expect("a context is set up before it is shared")
     }
 
-    fn writes_now(&self) -> MutexGuard<'_, Vec<Write>> {
-        let writes = &self.shared.writes;
-        writes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writes_now(&self) -> Option<MutexGuard<'_, Vec<Write>>> {
+        let writes = self.writes.as_ref()?;
+        Some(writes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
