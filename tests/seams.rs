@@ -87,6 +87,26 @@ async fn a_tool_call_whose_own_repeat_is_replayed_did_it_itself() {
 }
 
 #[tokio::test]
+async fn a_tool_call_and_its_writes_do_not_keep_each_other_alive() {
+    let billing = Billing::start().await.unwrap();
+    let kept = Arc::new(());
+    let context = Context::new(&intent(), 0, Gate::new()).with_extension(Arc::clone(&kept));
+    let client = over(&once());
+    let sent = context.clone().scope(client.send(write(&billing.url())));
+    assert_eq!(sent.await.code(), Code::Done);
+    drop(client);
+    assert_eq!(context.writes().len(), 1);
+    drop(context);
+    let gone = async {
+        while Arc::strong_count(&kept) > 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let gone = tokio::time::timeout(Duration::from_secs(20), gone).await;
+    assert!(gone.is_ok(), "the call is still there");
+}
+
+#[tokio::test]
 async fn another_key_of_the_callers_is_another_write_of_the_tool_call() {
     let billing = Billing::start().await.unwrap();
     let client = over(&Stack::new());

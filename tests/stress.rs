@@ -1,6 +1,8 @@
 //! Everything at once, in two processes on one ledger: what is said stays true when it is looked at
 //! again after all tails have ended, and nothing is left behind.
 
+#[path = "stress/memory.rs"]
+mod memory;
 #[path = "stress/process.rs"]
 mod process;
 #[path = "stress/services.rs"]

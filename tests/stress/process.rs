@@ -18,6 +18,7 @@ use tower_outcome::{
 use tower_outcome_sqlite::SqliteLedger;
 use tower_outcome_tools::{Executor, Lane, Lanes, NearMisses, Tool};
 
+use crate::memory::{self, Round};
 use crate::wishes::{Call, SCOPE, Service, TOOLS, Wish, calls, rules, wish_of, wishes};
 
 /// What a process is to do.
@@ -90,15 +91,12 @@ pub(crate) fn run() {
         .worker_threads(2)
         .enable_all()
         .build();
-    let told = runtime.unwrap().block_on(all_calls(&order));
     // libtest has written a part of a line.
     println!();
-    for (id, envelope) in told {
-        println!("{TOLD}{}", json!([id, envelope]));
-    }
+    runtime.unwrap().block_on(all_calls(&order));
 }
 
-async fn all_calls(order: &Value) -> Vec<(u64, Envelope)> {
+async fn all_calls(order: &Value) {
     let ledger = SqliteLedger::open(order["ledger"].as_str().unwrap()).unwrap();
     let lanes = Lanes::new();
     let gathering = Arc::new(Barrier::new(PERMITS));
@@ -112,24 +110,34 @@ async fn all_calls(order: &Value) -> Vec<(u64, Envelope)> {
             .with_patience(Duration::from_millis(200)),
         Executor::with_tool,
     );
+    let index = order["index"].as_u64().unwrap();
     let mine = calls().into_iter().zip(0..);
-    let mine = mine.filter(|(_, at)| at % 2 == order["index"].as_u64().unwrap());
-    let told = stream::iter(mine).map(|(call, _)| run_call(executor.clone(), call));
-    let told: Vec<_> = told.buffer_unordered(32).collect().await;
+    let mine: Vec<_> = mine.filter(|(_, at)| at % 2 == index).collect();
+    let mut rounds = Vec::new();
+    for round in mine.chunks(mine.len().div_ceil(ROUNDS)) {
+        let calls = round.iter().map(|(call, _)| *call);
+        let told = stream::iter(calls).map(|call| run_call(executor.clone(), call));
+        let told = told.buffer_unordered(32).filter_map(std::future::ready);
+        told.for_each(|told| {
+            println!("{TOLD}{}", json!(told));
+            std::future::ready(())
+        })
+        .await;
+        gather(&executor, index).await;
+        let in_doubt = expect_nothing_left(&executor, &lanes).await;
+        rounds.push(Round::now(in_doubt));
+    }
+    memory::expect_none_left(&rounds);
 
-    gather(&executor).await;
     assert_eq!(
         executor.drain(Duration::from_mins(5)).await,
         0,
         "{executor:?}"
     );
-    assert!(lanes.is_empty(), "{lanes:?}");
-    expect_nothing_left(&executor).await;
     drop(executor);
     while Handle::current().metrics().num_alive_tasks() > 0 {
         tokio::task::yield_now().await;
     }
-    told.into_iter().flatten().collect()
 }
 
 /// Runs a call; now and then its caller leaves after a while.
@@ -145,8 +153,8 @@ async fn run_call(executor: Executor, call: Call) -> Option<(u64, Envelope)> {
 }
 
 /// Makes as many calls at once as there are permits, which end once all of them have started.
-async fn gather(executor: &Executor) {
-    let all = calls().len() as u64;
+async fn gather(executor: &Executor, index: u64) {
+    let all = calls().len() as u64 + index * PERMITS as u64;
     let gathering = (0..PERMITS as u64).map(|n| {
         let (n, mood) = (all + n, "gathers");
         let wish = Wish { n, mood };
@@ -169,8 +177,14 @@ async fn gather(executor: &Executor) {
     }
 }
 
-/// Nothing of a call is left in any table, but for the doubts that the ledger shares.
-async fn expect_nothing_left(executor: &Executor) {
+/// Nothing of a call is left in any table, but for the doubts that the ledger shares, of which it
+/// says how many there are.
+async fn expect_nothing_left(executor: &Executor, lanes: &Lanes) -> usize {
+    // All tails have ended once no connection is open any more and nobody but the pools runs.
+    let tasks = || Handle::current().metrics().num_alive_tasks();
+    while !format!("{executor:?}").contains("open: 0, ") || tasks() > Service::ALL.len() {
+        tokio::task::yield_now().await;
+    }
     // A look at the ledger has the executor forget what is no doubt any more.
     let shared = stream::iter(wishes())
         .map(|wish| async move { executor.status_of(SCOPE, &wish.key().key).await })
@@ -178,15 +192,15 @@ async fn expect_nothing_left(executor: &Executor) {
         .filter(|status| std::future::ready(status.code() == Code::StillConfirming))
         .count()
         .await;
+    assert!(lanes.is_empty(), "{lanes:?}");
     let left = format!("{executor:?}");
     assert!(left.contains("open: 0, leading: 0, waiting: 0, "), "{left}");
     let (_, in_doubt) = left.split_once("in_doubt: ").unwrap();
     let in_doubt: String = in_doubt.chars().take_while(char::is_ascii_digit).collect();
+    let in_doubt = in_doubt.parse().unwrap();
     // Some of the doubts are those of the other process.
-    assert!(
-        in_doubt.parse::<usize>().unwrap() <= shared,
-        "{left}, {shared} shared"
-    );
+    assert!(in_doubt <= shared, "{left}, {shared} shared");
+    in_doubt
 }
 
 fn tools(order: &Value, gathering: &Arc<Barrier>) -> Vec<Tool> {
@@ -270,7 +284,10 @@ impl Clients {
                 .with_deadline(Duration::from_millis(500))
                 .with_hard_limit(Duration::from_secs(1))
                 .requiring_context();
-            let http = reqwest::Client::builder().for_writes().build().unwrap();
+            // What is idle at the end of a round is closed, and its memory free.
+            let http = reqwest::Client::builder().pool_idle_timeout(Duration::from_secs(1));
+            let http = http.for_writes().build();
+            let http = http.unwrap();
             (url.as_str().unwrap().to_owned(), stack.over(http).boxed())
         });
         Self(clients.collect())
@@ -300,6 +317,9 @@ fn keep_quiet_about_bugs() {
 const BUG: &str = "a bug";
 
 const ORDER: &str = "TOWER_OUTCOME_STRESS_ORDER";
+
+/// Between which all tails end, so that what is left of the first can be told from the second.
+const ROUNDS: usize = 2;
 
 /// How many calls run at once, a third of them of each tool.
 const PERMITS: usize = 24;

@@ -58,6 +58,7 @@ mod admission;
 mod config;
 mod doubts;
 mod fold;
+mod levels;
 mod nested;
 pub(crate) mod permits;
 mod queue;
@@ -115,9 +116,13 @@ impl Executor {
     fn start(&self, mut call: ToolCall) -> ResponseFuture {
         let (tool, intent) = match self.look_up(&call) {
             Ok(found) => found,
-            Err(error) => return ResponseFuture::ready(invalid(&error)),
+            Err(error) => {
+                self.refuse(&call, error.code());
+                return ResponseFuture::ready(invalid(&error));
+            }
         };
         if self.state.running.is_draining() {
+            self.refuse(&call, Code::ShuttingDown);
             return ResponseFuture::ready(narrow(Code::ShuttingDown));
         }
         let deadline = tool.deadline().unwrap_or(self.config.deadline);
@@ -146,6 +151,14 @@ impl Executor {
                 }
                 stacked::Place::OfItsOwn => ResponseFuture::new(task::shielded(run)),
             },
+        }
+    }
+
+    /// Has the call whose handler makes this one know that nothing came of it.
+    fn refuse(&self, call: &ToolCall, code: Code) {
+        let tool = self.config.tools.get(call.tool());
+        if tool.is_some_and(|tool| tool.kind().writes()) {
+            nested::Nest::refuse(call.tool(), code);
         }
     }
 

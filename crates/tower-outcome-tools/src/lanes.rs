@@ -55,7 +55,8 @@ impl Lanes {
     pub async fn lock(&self, lanes: impl IntoIterator<Item = Lane>) -> Held {
         match self.lock_now(lanes.into_iter().collect()) {
             Ok(held) => held,
-            Err(some) => some.wait_for_rest().await,
+            // Boxed, so that one that need not wait does not move the room for waiting about.
+            Err(some) => Box::pin(some.wait_for_rest()).await,
         }
     }
 
@@ -134,6 +135,11 @@ impl Held {
             self.taken += 1;
         }
         true
+    }
+
+    /// Whether it has this lane of this table.
+    pub(crate) fn holds(&self, lanes: &Lanes, lane: &Lane) -> bool {
+        Arc::ptr_eq(&self.table, &lanes.table) && self.lanes.binary_search(lane).is_ok()
     }
 
     async fn wait_for_rest(mut self) -> Self {

@@ -133,7 +133,7 @@ impl Call {
             profile,
             key,
             placed: OnceLock::new(),
-            context,
+            context: context.as_ref().map(Context::without_writes),
             first: Track::default(),
             progress: Mutex::default(),
             interim: AtomicWaker::new(),
@@ -149,7 +149,7 @@ impl Call {
                 maybe_sent: true,
             });
         }
-        if let Some(context) = &call.record.context {
+        if let Some(context) = &context {
             context.admit(request, &call)?;
         }
         if let Some(watch) = request.extensions().get::<Watch>() {

@@ -34,6 +34,10 @@ use crate::call::Call;
 use crate::profile::{Profile, Profiles};
 use crate::{Error, OutcomeBody};
 
+mod part;
+
+use part::Part;
+
 tokio::task_local! {
     static CURRENT: Context;
 }
@@ -42,7 +46,9 @@ tokio::task_local! {
 #[derive(Clone)]
 pub struct Context {
     shared: Arc<Shared>,
-    label: Option<Arc<str>>,
+    /// Not in a write's own record: each would keep the other one alive for ever.
+    writes: Option<Arc<Mutex<Vec<Write>>>>,
+    part: Option<Arc<Part>>,
     profiles: Option<Arc<Profiles>>,
 }
 
@@ -54,7 +60,6 @@ struct Shared {
     recorder: Option<Arc<dyn Recorder>>,
     outer: Option<Context>,
     extensions: Extensions,
-    writes: Mutex<Vec<Write>>,
 }
 
 /// One write of a call: all the times that it was made.
@@ -96,9 +101,9 @@ impl Context {
                 recorder: None,
                 outer: None,
                 extensions: Extensions::new(),
-                writes: Mutex::default(),
             }),
-            label: None,
+            writes: Some(Arc::default()),
+            part: None,
             profiles: None,
         }
     }
@@ -166,24 +171,6 @@ impl Context {
         CURRENT.scope(self, future)
     }
 
-    /// This context for one step of the handler: tells two writes to the same route apart.
-    ///
-    /// The label has to be the same whenever the handler runs again for the same call.
-    #[must_use]
-    pub fn step(&self, label: &str) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            label: Some(label.into()),
-            profiles: self.profiles.clone(),
-        }
-    }
-
-    /// Decides whether anything of this call can still leave.
-    #[must_use]
-    pub fn gate(&self) -> &Gate {
-        &self.shared.gate
-    }
-
     /// The key of the whole call.
     #[must_use]
     pub fn key(&self) -> &IdempotencyKey {
@@ -194,10 +181,10 @@ impl Context {
     /// earlier try at a write may have left and the latest cannot speak for it, the earlier.
     #[must_use]
     pub fn writes(&self) -> Vec<Call> {
-        self.writes_now()
-            .iter()
-            .filter_map(Write::spokesman)
-            .collect()
+        let writes = self.writes_now();
+        writes.map_or_else(Vec::new, |writes| {
+            writes.iter().filter_map(Write::spokesman).collect()
+        })
     }
 
     /// Takes writes down before they may leave, if anybody does.
@@ -229,6 +216,14 @@ impl Context {
         self.lineage().any(|context| context.is_named_by(key))
     }
 
+    /// What a write's record knows of its call.
+    pub(crate) fn without_writes(&self) -> Self {
+        Self {
+            writes: None,
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn generation(&self) -> u32 {
         self.shared.generation
     }
@@ -245,10 +240,6 @@ impl Context {
         self.profiles.as_ref()?.at(request.uri().host()?)
     }
 
-    pub(crate) fn label(&self) -> Option<&str> {
-        self.label.as_deref()
-    }
-
     /// Lets `call` be a write of this tool call, or says why it must not be made.
     pub(crate) fn admit(&self, request: &Request<OutcomeBody>, call: &Call) -> Result<(), Error> {
         if self.shared.reads_only {
@@ -257,7 +248,9 @@ impl Context {
             );
         }
         let body = request.body().bytes();
-        let mut writes = self.writes_now();
+        let Some(mut writes) = self.writes_now() else {
+            return Ok(());
+        };
         let Some(write) = writes
             .iter_mut()
             .find(|write| *write.label == *call.label())
@@ -300,9 +293,9 @@ impl Context {
         Arc::get_mut(&mut self.shared).expect("a context is set up before it is shared")
     }
 
-    fn writes_now(&self) -> MutexGuard<'_, Vec<Write>> {
-        let writes = &self.shared.writes;
-        writes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writes_now(&self) -> Option<MutexGuard<'_, Vec<Write>>> {
+        let writes = self.writes.as_ref()?;
+        Some(writes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -351,8 +344,8 @@ impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
             .field("key", self.key())
-            .field("gate", &self.shared.gate)
-            .field("label", &self.label)
+            .field("gate", self.gate())
+            .field("label", &self.label())
             .finish_non_exhaustive()
     }
 }

@@ -8,10 +8,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tower_outcome::Context;
-use tower_outcome_core::{Conclusion, Gate};
+use tower_outcome_core::ledger::{Entry, Owner};
+use tower_outcome_core::{Code, Conclusion, Gate, Outcome};
 
 use super::State;
 use super::fold::{Part, open};
+use super::levels::{Levels, Stacked};
 use crate::lanes::{Lane, LaneSet, Lanes};
 
 /// What one run of a call's handler called, and what it holds.
@@ -23,11 +25,11 @@ pub(super) struct Nest {
 struct Inside {
     /// The executor that runs the handler.
     state: Arc<State>,
+    claim: (Owner, u64),
     lanes: Lanes,
     held: LaneSet,
     calls: Mutex<Vec<Nested>>,
-    /// Executors that run the same call inside it.
-    stacked: Mutex<Vec<Arc<State>>>,
+    levels: Levels,
 }
 
 /// A call made by a handler.
@@ -43,17 +45,26 @@ impl Nested {
         // The first word stays: it is what the handler was told.
         let _ = self.end.set(conclusion);
     }
+
+    /// Whether it may have sent something, for all that is known.
+    pub(super) fn may_have_left(&self) -> bool {
+        let seen = self.gate.look();
+        let end = self.end.get().copied().unwrap_or_else(|| open(seen));
+        end.outcome() != Outcome::Failed
+    }
 }
 
 impl Nest {
-    pub(super) fn new(state: Arc<State>, lanes: Lanes, held: LaneSet) -> Self {
+    /// `claim` is the owner and the epoch under which `state`'s executor has the call's row.
+    pub(super) fn new(state: Arc<State>, claim: (Owner, u64), lanes: Lanes, held: LaneSet) -> Self {
         Self {
             inside: Arc::new(Inside {
                 state,
+                claim,
                 lanes,
                 held,
                 calls: Mutex::default(),
-                stacked: Mutex::default(),
+                levels: Levels::default(),
             }),
         }
     }
@@ -70,22 +81,33 @@ impl Nest {
         Some(nested)
     }
 
+    /// Takes down that a write which the running handler wanted was refused before it started.
+    pub(super) fn refuse(tool: &str, code: Code) {
+        let refused = Gate::new();
+        refused.seal();
+        let outer = Context::current();
+        if let Some(nested) = outer.and_then(|outer| Self::enter(&outer, tool, &refused)) {
+            nested.end(Conclusion::new(code).for_this_call());
+        }
+    }
+
     /// Whether another executor than this one runs the handler.
     pub(super) fn is_of_another(&self, state: &Arc<State>) -> bool {
         !Arc::ptr_eq(&self.inside.state, state)
     }
 
+    /// Whether `entry` is the row that the handler runs under.
+    pub(super) fn is_claim(&self, entry: &Entry) -> bool {
+        self.inside.claim == (entry.owner, entry.epoch)
+    }
+
     /// Lets `state`'s executor run the call inside itself; `None` if it does so already.
-    pub(super) fn stack(&self, state: &Arc<State>) -> Option<Stacked> {
-        let mut stacked = lock(&self.inside.stacked);
-        if stacked.iter().any(|known| Arc::ptr_eq(known, state)) {
-            return None;
-        }
-        stacked.push(Arc::clone(state));
-        Some(Stacked {
-            nest: self.clone(),
-            state: Arc::clone(state),
-        })
+    pub(super) fn stack(&self, state: &Arc<State>, gate: &Gate) -> Option<Stacked> {
+        self.inside.levels.enter(self, state, gate)
+    }
+
+    pub(super) fn levels(&self) -> &Levels {
+        &self.inside.levels
     }
 
     pub(super) fn parts(&self) -> Vec<Part> {
@@ -100,36 +122,25 @@ impl Nest {
         });
         parts.collect()
     }
-}
 
-/// An executor that runs a call inside the same call of another one.
-pub(super) struct Stacked {
-    nest: Nest,
-    state: Arc<State>,
-}
-
-impl Drop for Stacked {
-    fn drop(&mut self) {
-        let mut stacked = lock(&self.nest.inside.stacked);
-        stacked.retain(|known| !Arc::ptr_eq(known, &self.state));
+    fn holds(&self, lanes: &Lanes, lane: &Lane) -> bool {
+        let inside = &self.inside;
+        let own = inside.lanes.is_same(lanes) && inside.held.binary_search(lane).is_ok();
+        own || inside.levels.any_room(|room| room.holds(lanes, lane))
     }
 }
 
 /// Whether one of the calls around has a permit of this executor.
 pub(super) fn has_permit(outer: Option<&Context>, state: &Arc<State>) -> bool {
-    nests(outer).any(|nest| !nest.is_of_another(state))
+    nests(outer).any(|nest| !nest.is_of_another(state) || nest.levels().has_permit(state))
 }
 
 /// The lanes that none of the calls around holds.
 pub(super) fn missing(outer: Option<&Context>, lanes: &Lanes, wanted: LaneSet) -> LaneSet {
-    let mut held = nests(outer).filter(|nest| nest.inside.lanes.is_same(lanes));
-    if wanted.is_empty() || held.next().is_none() {
+    if wanted.is_empty() || nests(outer).next().is_none() {
         return wanted;
     }
-    let is_held = |lane: &Lane| {
-        let mut held = nests(outer).filter(|nest| nest.inside.lanes.is_same(lanes));
-        held.any(|nest| nest.inside.held.binary_search(lane).is_ok())
-    };
+    let is_held = |lane: &Lane| nests(outer).any(|nest| nest.holds(lanes, lane));
     let missing = wanted.iter().filter(|lane| !is_held(lane));
     missing.cloned().collect()
 }

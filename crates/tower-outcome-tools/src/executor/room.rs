@@ -6,7 +6,7 @@ use tower_outcome_core::{Code, Envelope};
 
 use super::permits::{Permit, Permits};
 use super::{Run, narrow, nested};
-use crate::lanes::{Held, LaneSet};
+use crate::lanes::{Held, Lane, LaneSet, Lanes};
 
 /// What a call holds while it runs.
 #[derive(Debug)]
@@ -20,6 +20,11 @@ impl Room {
     /// Lets the next call have the lanes.
     pub(super) fn leave_lanes(&mut self) {
         self.lanes = None;
+    }
+
+    pub(super) fn holds(&self, lanes: &Lanes, lane: &Lane) -> bool {
+        let held = self.lanes.as_ref();
+        held.is_some_and(|held| held.holds(lanes, lane))
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) struct Settling {
     context: Context,
     nest: Nest,
     row: Arc<Row>,
+    deadline: Instant,
     /// What an opaque handler holds while it runs.
     pass: Option<Pass>,
     cut: Option<Cut>,
@@ -53,7 +54,8 @@ impl Settling {
     ) -> Self {
         let state = Arc::clone(&run.executor.state);
         let table = run.executor.config.lanes.clone();
-        let nest = Nest::new(Arc::clone(&state), table, lanes.clone());
+        let claim = (run.executor.config.owner, row.epoch);
+        let nest = Nest::new(Arc::clone(&state), claim, table, lanes.clone());
         let mut context = Context::new(&run.intent, generation, gate.clone())
             .with_recorder(Arc::clone(&row) as _)
             .with_extension(nest.clone())
@@ -73,6 +75,7 @@ impl Settling {
             context,
             nest,
             row,
+            deadline,
             pass: None,
             cut: None,
         }
@@ -94,6 +97,16 @@ impl Settling {
     async fn announce(&mut self) -> Result<(), Conclusion> {
         let announced = self.row.before_send(opaque_record(self.tool.name())).await;
         announced.map_err(|error| Conclusion::new(error.code()).for_this_call())?;
+        // The ledger may have taken its time.
+        let ended = if self.state.running.is_draining() {
+            Some(Cut::Shutdown)
+        } else {
+            (Instant::now() >= self.deadline).then_some(Cut::Deadline)
+        };
+        if let Some(cut) = ended {
+            self.context.gate().seal();
+            return Err(cut.unsent().into());
+        }
         let pass = self.context.gate().pass();
         self.pass = Some(pass.map_err(|_| Conclusion::new(Code::CancelledBeforeSend))?);
         Ok(())

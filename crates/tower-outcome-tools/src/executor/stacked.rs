@@ -2,20 +2,26 @@
 //!
 //! The outer one has the claim, the row and the gate. A second claim would wait for the first,
 //! which waits for it; so the handler runs as a part of the outer call, whose evidence it shares.
+//! Lanes, caps, deadline and drain of the inner executor hold for it all the same, and a handler
+//! that may have sent something is not run again. Where the inner executor has another ledger, the
+//! call is claimed there like any other.
 
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout_at};
 use tower_outcome::Context;
-use tower_outcome_core::{Code, Conclusion, Envelope, Pass};
+use tower_outcome_core::ledger::EntryKey;
+use tower_outcome_core::{Code, Conclusion, Envelope, Gate, Pass, Seen};
 
 use super::fold::{Evidence, Part, Word, fold};
-use super::nested::{Nest, Nested, Stacked};
+use super::levels::Stacked;
+use super::nested::{Nest, Nested};
 use super::settling::{opaque_record, opaque_word};
 use super::shutdown::Running;
-use super::task::Cut;
-use super::{Run, narrow};
+use super::task::{self, Cut};
+use super::twins::follow;
+use super::{Run, narrow, room};
 use crate::tool::Kind;
 
 /// Where a call runs.
@@ -32,7 +38,7 @@ pub(super) struct Inside {
     context: Context,
     nest: Nest,
     /// Keeps this executor from doing it inside itself once more.
-    _once: Stacked,
+    level: Stacked,
 }
 
 pub(super) fn place(run: &Run) -> Place {
@@ -45,61 +51,155 @@ pub(super) fn place(run: &Run) -> Place {
         // Nobody's claim that we know of.
         return Place::OfItsOwn;
     };
-    match nest.stack(state) {
-        Some(once) if context.is_named_by(key) && nest.is_of_another(state) => {
-            Place::Inside(Inside {
-                context: context.clone(),
-                nest: nest.clone(),
-                _once: once,
-            })
-        }
+    let same = context.lineage().filter(|around| around.is_named_by(key));
+    let mut same = same.filter_map(Context::extension::<Nest>);
+    let is_in_itself = same.any(|nest| !nest.is_of_another(state));
+    match nest.stack(state, context.gate()) {
+        Some(level) if context.is_named_by(key) && !is_in_itself => Place::Inside(Inside {
+            context: context.clone(),
+            nest: nest.clone(),
+            level,
+        }),
         Some(_) | None => Place::Nowhere,
     }
 }
 
-pub(super) async fn run(run: Run, place: Inside) -> Envelope {
-    let Inside { context, nest, .. } = &place;
-    let Some(_under_way) = Running::enter(&run.executor.state.running) else {
-        return narrow(Code::ShuttingDown).with_key(context.key());
-    };
-    let opaque = match announce(&run, context).await {
-        Ok(opaque) => opaque,
-        Err(conclusion) => return Envelope::new(conclusion).with_key(context.key()),
-    };
-    let single_write = run.tool.is_single_write();
-    let handler = run.tool.handle(run.arguments, context.clone());
-    // Nothing of the handler is looked at after a panic.
-    let handler = AssertUnwindSafe(handler).catch_unwind();
-    let (word, cut) = match timeout(run.deadline, handler).await {
-        Ok(Ok(Ok(value))) => (Word::Ok(value), None),
-        Ok(Ok(Err(error))) => (Word::Error(error), None),
-        Ok(Err(_)) => (Word::Panicked, None),
-        Err(_) => (Word::Running, Some(Cut::Deadline)),
-    };
-    if let Some((pass, nested)) = opaque {
-        nested.end(opaque_word(&word, cut, &mut Some(pass)).into());
+pub(super) async fn run(run: Run, mut place: Inside) -> Envelope {
+    match place.is_claimed_here(&run).await {
+        Ok(true) => {}
+        Ok(false) => {
+            drop(place);
+            return task::shielded(run).await;
+        }
+        Err(unasked) => return unasked.with_key(place.context.key()),
     }
-    let mut parts: Vec<_> = context.writes().iter().map(Part::of).collect();
-    parts.extend(nest.parts());
-    let folded = fold(&Evidence {
-        single_write,
-        word: &word,
-        parts,
-        seen: context.gate().look(),
-        cut,
-    });
-    let folded = folded.redacted(&run.redaction);
-    folded.envelope().with_key(context.key())
+    let envelope = match place.level.earlier() {
+        Some(earlier) => follow(&earlier),
+        None => {
+            let envelope = place.work(run).await;
+            place.level.end(&envelope);
+            envelope
+        }
+    };
+    envelope.with_key(place.context.key())
+}
+
+impl Inside {
+    /// Whether the row that this executor would claim is the one that the outer one has.
+    async fn is_claimed_here(&self, run: &Run) -> Result<bool, Envelope> {
+        let key = EntryKey {
+            scope: run.intent.scope().into(),
+            key: *self.context.key(),
+        };
+        let entry = run.executor.read(&key).await?;
+        Ok(entry.is_some_and(|entry| self.nest.is_claim(&entry)))
+    }
+
+    async fn work(&mut self, mut run: Run) -> Envelope {
+        let running = std::sync::Arc::clone(&run.executor.state.running);
+        let Some(_under_way) = Running::enter(&running) else {
+            return narrow(Code::ShuttingDown);
+        };
+        let deadline = Instant::now() + run.deadline;
+        let gate = self.level.gate().clone();
+        let arguments = std::mem::take(&mut run.arguments);
+        // A lane function of the host's may panic.
+        let room = AssertUnwindSafe(async {
+            let lanes = run.tool.lanes(run.intent.scope(), &arguments);
+            room::take(&run, &lanes).await
+        });
+        let room = tokio::select! {
+            biased;
+            room = room.catch_unwind() => room.unwrap_or_else(|_| Err(narrow(Code::NotSent))),
+            cut = cut(&gate, &running, deadline) => Err(narrow(cut.unsent())),
+        };
+        match room {
+            Ok(room) => self.level.hold(room),
+            Err(refused) => return refused,
+        }
+        let context = self.context.within(gate.clone());
+        let opaque = match announce(&run, &context, deadline).await {
+            Ok(opaque) => opaque,
+            Err(conclusion) => return Envelope::new(conclusion),
+        };
+        let opaque = opaque.map(|(pass, nested)| {
+            self.level.starts(nested.clone());
+            (pass, nested)
+        });
+        let handler = std::sync::Arc::clone(&run.tool).handle(arguments, context);
+        // Nothing of the handler is looked at after a panic.
+        let mut handler = Box::pin(AssertUnwindSafe(handler).catch_unwind());
+        let mut ended = tokio::select! {
+            biased;
+            word = &mut handler => Ok(word),
+            cut = ended_here(&running, deadline) => Err(cut),
+        };
+        if let Err(Cut::Shutdown) = ended
+            && gate.look() != Seen::Never
+        {
+            // What may have left is given the time that there is.
+            let until = running.drains_until().unwrap_or(deadline).min(deadline);
+            ended = timeout_at(until, &mut handler)
+                .await
+                .map_err(|_| Cut::Shutdown);
+        }
+        let seen = gate.seal();
+        drop(handler);
+        let (word, cut) = match ended {
+            Ok(Ok(Ok(value))) => (Word::Ok(value), None),
+            Ok(Ok(Err(error))) => (Word::Error(error), None),
+            Ok(Err(_)) => (Word::Panicked, None),
+            Err(cut) => (Word::Running, Some(cut)),
+        };
+        if let Some((pass, nested)) = opaque {
+            nested.end(opaque_word(&word, cut, &mut Some(pass)).into());
+        }
+        let mut parts: Vec<_> = self.context.writes().iter().map(Part::of).collect();
+        parts.extend(self.nest.parts());
+        let folded = fold(&Evidence {
+            single_write: run.tool.is_single_write(),
+            word: &word,
+            parts,
+            seen,
+            cut,
+        });
+        folded.redacted(&run.redaction).envelope()
+    }
+}
+
+/// Waits until the inner executor ends the call, or the outer one has.
+async fn cut(gate: &Gate, running: &Running, deadline: Instant) -> Cut {
+    tokio::select! {
+        biased;
+        () = gate.sealed() => Cut::Abandoned,
+        cut = ended_here(running, deadline) => cut,
+    }
+}
+
+async fn ended_here(running: &Running, deadline: Instant) -> Cut {
+    tokio::select! {
+        biased;
+        _ = running.draining() => Cut::Shutdown,
+        () = sleep_until(deadline) => Cut::Deadline,
+    }
 }
 
 /// Has an opaque handler taken down as sent, as a part of the outer call.
-async fn announce(run: &Run, context: &Context) -> Result<Option<(Pass, Nested)>, Conclusion> {
+async fn announce(
+    run: &Run,
+    context: &Context,
+    deadline: Instant,
+) -> Result<Option<(Pass, Nested)>, Conclusion> {
     if run.tool.kind() != Kind::Opaque {
         return Ok(None);
     }
     if let Some(recorder) = context.recorder() {
         let recorded = recorder.before_send(opaque_record(run.tool.name())).await;
         recorded.map_err(|error| Conclusion::new(error.code()).for_this_call())?;
+    }
+    // The ledger may have taken its time.
+    if let Some(cut) = ended_here(&run.executor.state.running, deadline).now_or_never() {
+        return Err(Conclusion::new(cut.unsent()).for_this_call());
     }
     let gate = context.gate().child();
     let nested = Nest::enter(context, run.tool.name(), &gate);

@@ -191,7 +191,7 @@ impl Recent {
 }
 
 impl Kind {
-    const fn writes(self) -> bool {
+    pub(super) const fn writes(self) -> bool {
         matches!(self, Self::Opaque | Self::Write)
     }
 }

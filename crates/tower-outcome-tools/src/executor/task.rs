@@ -26,12 +26,13 @@ pub(super) async fn shielded(mut run: Run) -> Envelope {
         Some(outer) => outer.gate().child(),
         None => Gate::new(),
     };
+    let outer = run.outer.as_ref();
+    run.nested = outer.and_then(|outer| Nest::enter(outer, run.tool.name(), &gate));
     let Some((open, untold)) = Running::enter(&run.executor.state.running) else {
+        gate.seal();
         return narrow(Code::ShuttingDown).with_key(&key);
     };
     run.executor.state.recent.note(EntryKey::of(&run.intent));
-    let outer = run.outer.as_ref();
-    run.nested = outer.and_then(|outer| Nest::enter(outer, run.tool.name(), &gate));
     let (tell, told) = oneshot::channel();
     let teller = Teller {
         key,

@@ -100,7 +100,7 @@ impl Follower {
 }
 
 /// What a leader's answer means to those that waited for it.
-fn follow(leader: &Envelope) -> Envelope {
+pub(super) fn follow(leader: &Envelope) -> Envelope {
     let code = match (leader.outcome(), leader.code()) {
         (Outcome::Ok, Code::DoneBodyLost) => Code::ResultOmitted,
         (Outcome::Ok, _) => Code::AlreadyDone,

@@ -18,6 +18,8 @@
 //! `{name}` for one of the alternatives of `[set name]`, `{name}?` for one or none, and `^` for the
 //! start of the sentence. A tool belongs to the classes whose English words its name is made of;
 //! `[numerals]` lists `20 = twenty` for amounts in words, with 0 for words that only join others, and
+//! `[minor]` what parts of a unit of money are worth in hundredths, such as `1 = cent|cents`, while
+//! `[minor rest]` holds those that mean something else unless they follow a larger unit;
 //! `[tools]` lists `tool_name = GROUP.NAME` for those where that is not so. A file for a language
 //! that is there already adds to it, and a section such as `[tool:provision_vm past]` declares
 //! verbs for one tool alone.
@@ -35,6 +37,7 @@
 //! # Ok::<(), tower_outcome_tools::reply::LexiconError>(())
 //! ```
 
+mod minor_units;
 mod numerals;
 mod pack;
 mod phrase;
@@ -45,7 +48,6 @@ mod typo;
 use std::collections::HashMap;
 use std::fmt;
 
-pub(crate) use numerals::Numerals;
 pub(crate) use pack::Pack;
 pub(crate) use role::Role;
 pub(crate) use scan::{Hit, Scan};
@@ -216,6 +218,8 @@ impl Lexicon {
         }
         match name {
             "marks" => return Some(Section::Marks),
+            "minor" => return Some(Section::Minor { rest: false }),
+            "minor rest" => return Some(Section::Minor { rest: true }),
             "numerals" => return Some(Section::Numerals),
             "plain" => return Some(Section::Plain),
             "summary" => return Some(Section::Summary),
@@ -253,6 +257,7 @@ impl Lexicon {
         match section {
             Section::Numerals => return self.packs[pack].add_numerals(line),
             Section::Marks => self.packs[pack].add_marks(line),
+            Section::Minor { rest } => return self.packs[pack].add_minor_units(line, *rest),
             Section::Phrases { role, class, value } => {
                 return self.packs[pack].add_phrases(line, *role, *class, *value);
             }
@@ -297,6 +302,9 @@ impl std::error::Error for LexiconError {}
 
 enum Section {
     Marks,
+    Minor {
+        rest: bool,
+    },
     Numerals,
     Phrases {
         role: Role,
@@ -313,9 +321,10 @@ fn index(at: usize) -> Option<Class> {
     u16::try_from(at).ok().map(Class)
 }
 
-const BUILTIN: [&str; 8] = [
+const BUILTIN: [&str; 9] = [
     include_str!("../../lexicon/en.txt"),
     include_str!("../../lexicon/en-idioms.txt"),
+    include_str!("../../lexicon/en-numbers.txt"),
     include_str!("../../lexicon/de.txt"),
     include_str!("../../lexicon/fr.txt"),
     include_str!("../../lexicon/es.txt"),

@@ -1,26 +1,113 @@
 //! Amounts of money in the notations of different countries.
 
-use super::lexicon::Numerals;
+use super::lexicon::Pack;
 use super::text::{Kind, Token};
 
 /// The amounts that `tokens` name with a currency, in hundredths.
-pub(crate) fn amounts(tokens: &[Token], numerals: &Numerals) -> Vec<u64> {
-    let is_currency = |at: Option<usize>| {
-        at.and_then(|at| tokens.get(at))
-            .is_some_and(|t| CURRENCIES.contains(&t.text.as_str()))
+pub(crate) fn amounts(tokens: &[Token], pack: &Pack) -> Vec<u64> {
+    let mut named: Vec<Amount> = Vec::new();
+    for at in 0..tokens.len() {
+        let found =
+            in_digits(tokens, at, pack, &named).or_else(|| in_words(tokens, at, pack, &named));
+        let Some(amount) = found else {
+            continue;
+        };
+        // "5 euros and 50 cents" is one amount.
+        match named
+            .last_mut()
+            .filter(|whole| amount.is_rest_of(whole, tokens, pack))
+        {
+            Some(whole) => {
+                whole.hundredths = whole.hundredths.saturating_add(amount.hundredths);
+                whole.unit = amount.unit;
+                whole.end = amount.end;
+            }
+            None => named.push(amount),
+        }
+    }
+    named.into_iter().map(|amount| amount.hundredths).collect()
+}
+
+/// An amount that the tokens from `start` to `end` name.
+struct Amount {
+    start: usize,
+    end: usize,
+    hundredths: u64,
+    /// What the unit is worth, in hundredths.
+    unit: u64,
+}
+
+impl Amount {
+    /// Whether it follows `whole` directly and is of a smaller unit.
+    fn is_rest_of(&self, whole: &Self, tokens: &[Token], pack: &Pack) -> bool {
+        let between = tokens.get(whole.end..self.start);
+        let joins = |token: &Token| token.text == "," || pack.numerals().is_joint(&token.text);
+        self.unit < whole.unit && between.is_some_and(|between| between.iter().all(joins))
+    }
+}
+
+/// The amount whose digits stand at `at`.
+fn in_digits(tokens: &[Token], at: usize, pack: &Pack, named: &[Amount]) -> Option<Amount> {
+    let token = &tokens[at];
+    if token.kind == Kind::Id {
+        return in_one_piece(token, at, pack);
+    }
+    if token.kind != Kind::Number {
+        return None;
+    }
+    let hundredths = hundredths(&grouped(tokens, at))?;
+    let (unit, words) = match pack.minor_units().at(&tokens[at + 1..], follows(named, at)) {
+        Some(minor) => minor,
+        None if is_currency(tokens.get(at + 1)) => (WHOLE, 1),
+        None if at > 0 && is_currency(tokens.get(at - 1)) => (WHOLE, 0),
+        None => return None,
     };
-    let in_words = (0..tokens.len())
-        .filter(|&at| is_currency(Some(at)))
-        .filter_map(|at| numerals.before(tokens, at)?.checked_mul(100));
-    let numbers = tokens
-        .iter()
-        .enumerate()
-        .filter(|(_, token)| token.kind == Kind::Number);
-    numbers
-        .filter(|&(at, _)| is_currency(at.checked_sub(1)) || is_currency(Some(at + 1)))
-        .filter_map(|(at, _)| hundredths(&grouped(tokens, at)))
-        .chain(in_words)
-        .collect()
+    Some(Amount {
+        start: at,
+        end: at + 1 + words,
+        hundredths: hundredths.checked_mul(unit)? / WHOLE,
+        unit,
+    })
+}
+
+/// "50p" and "99ct".
+fn in_one_piece(token: &Token, at: usize, pack: &Pack) -> Option<Amount> {
+    let end = token
+        .text
+        .find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ','))?;
+    let (digits, unit) = token.text.split_at(end);
+    let (unit, _) = pack.minor_units().at(&super::text::tokens(unit), false)?;
+    Some(Amount {
+        start: at,
+        end: at + 1,
+        hundredths: hundredths(digits)?.checked_mul(unit)? / WHOLE,
+        unit,
+    })
+}
+
+/// The amount in words whose unit stands at `at`.
+fn in_words(tokens: &[Token], at: usize, pack: &Pack, named: &[Amount]) -> Option<Amount> {
+    let start = pack.numerals().start(tokens, at);
+    let (unit, words) = match pack.minor_units().at(&tokens[at..], follows(named, start)) {
+        Some(minor) => minor,
+        None if is_currency(tokens.get(at)) => (WHOLE, 1),
+        None => return None,
+    };
+    Some(Amount {
+        start,
+        end: at + words,
+        hundredths: pack.numerals().before(tokens, at)?.checked_mul(unit)?,
+        unit,
+    })
+}
+
+/// Whether the last amount ends right before `start`.
+fn follows(named: &[Amount], start: usize) -> bool {
+    named.last().is_some_and(|amount| amount.end == start)
+}
+
+fn is_currency(token: Option<&Token>) -> bool {
+    token.is_some_and(|token| CURRENCIES.contains(&token.text.as_str()))
 }
 
 /// The number that ends at `at`, with the thousands that a space sets apart: "1 250,00".
@@ -61,10 +148,13 @@ pub(crate) fn hundredths(text: &str) -> Option<u64> {
     format!("{}{fraction}", digits(whole)).parse().ok()
 }
 
-const CURRENCIES: [&str; 33] = [
+/// A whole unit, in hundredths.
+const WHOLE: u64 = 100;
+
+const CURRENCIES: [&str; 32] = [
     "€", "$", "£", "¥", "₹", "元", "円", "eur", "usd", "gbp", "chf", "jpy", "cny", "rmb", "brl",
     "r$", "euro", "euros", "dollar", "dollars", "pound", "pounds", "yen", "reais", "real", "pesos",
-    "francs", "dólares", "dólar", "franken", "cents", "块", "inr",
+    "francs", "dólares", "dólar", "franken", "块", "inr",
 ];
 
 #[cfg(test)]
@@ -77,7 +167,7 @@ mod tests {
         let lexicon = Lexicon::builtin();
         let mut packs = lexicon.packs().iter();
         let pack = packs.find(|pack| pack.language() == language).unwrap();
-        super::amounts(&tokens(text), pack.numerals())
+        super::amounts(&tokens(text), pack)
     }
 
     #[test]
@@ -119,5 +209,43 @@ mod tests {
             assert_eq!(amounts(language, text), [amount * 100], "{text}");
         }
         assert_eq!(amounts("en", "the euro and twenty days"), [0; 0]);
+    }
+
+    #[test]
+    fn parts_of_a_unit_are_hundredths_of_it() {
+        for (language, text, amount) in [
+            ("en", "50 cents", 50),
+            ("en", "a refund of 50¢", 50),
+            ("en", "75p", 75),
+            ("en", "ninety-nine pence", 99),
+            ("en", "5 euros and 50 cents", 550),
+            ("en", "five dollars, twenty cents", 520),
+            ("de", "50 Cent", 50),
+            ("de", "zwanzig Euro und fünfzig Cent", 2050),
+            ("de", "99ct", 99),
+            ("fr", "deux euros et trente centimes", 230),
+            ("es", "3 euros con 20 céntimos", 320),
+            ("es", "veinte centavos", 20),
+            ("pt", "10 reais e 5 centavos", 1005),
+            ("zh", "三元五角", 350),
+            ("zh", "3元5角2分", 352),
+            ("zh", "五分钱", 5),
+            ("ja", "50セント", 50),
+        ] {
+            assert_eq!(amounts(language, text), [amount], "{text}");
+        }
+        assert_eq!(amounts("en", "€5 or 50 cents"), [500, 50]);
+    }
+
+    #[test]
+    fn words_that_only_look_like_parts_of_a_unit_are_none() {
+        for (language, text) in [
+            ("en", "50 per cent of 20 orders"),
+            ("fr", "cent commandes"),
+            ("zh", "5分钟后 100分"),
+            ("ja", "5分以内"),
+        ] {
+            assert_eq!(amounts(language, text), [0; 0], "{text}");
+        }
     }
 }

@@ -52,7 +52,7 @@ impl Selection {
             some: around(Role::Some),
             rest: around(Role::Rest),
             all: around(Role::All) || !excepted.is_empty(),
-            amounts: money::amounts(&sentence.tokens[start..end], sentence.pack.numerals()),
+            amounts: money::amounts(&sentence.tokens[start..end], sentence.pack),
             ids: sentence.range_ids(start, end),
             ..Self::default()
         };

@@ -1,5 +1,6 @@
 //! What a tool is told about its calls.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -171,6 +172,11 @@ impl Tool {
         if let Some(schema) = &self.schema {
             schema.check(arguments)?;
         }
-        self.check.as_ref().map_or(Ok(()), |check| check(arguments))
+        let Some(check) = &self.check else {
+            return Ok(());
+        };
+        // A type of the host's may panic while it is read, and nothing of it is looked at then.
+        catch_unwind(AssertUnwindSafe(|| check(arguments)))
+            .unwrap_or_else(|_| Err(Error::invalid("arguments", "could not be read for a panic")))
     }
 }

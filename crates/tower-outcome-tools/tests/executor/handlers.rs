@@ -1,5 +1,8 @@
 //! What a handler may do, and how its writes are told apart.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use serde_json::json;
 use tower_outcome::{BoxError, Code, Context, Outcome, Retry};
 use tower_outcome_core::ledger::State;
@@ -214,4 +217,33 @@ async fn what_a_tool_does_through_another_executor_is_its_own_doing() {
     let envelope = bench.run(outer).await;
     is(&envelope, Outcome::Ok, Code::Done);
     assert_eq!(other.billing.commits(), 1);
+}
+
+#[tokio::test]
+async fn nothing_of_a_call_that_wrote_is_kept_once_it_has_ended() {
+    for step in [Step::Answer, rejected(), failing()] {
+        let bench = Bench::scripted([step]).await;
+        let kept = Arc::new(());
+        let held = Arc::clone(&kept);
+        let tool = bench.tool("refund", move |writer, arguments| {
+            let held = Arc::clone(&held);
+            async move {
+                let told = writer.write("/refunds", &arguments).await;
+                drop(held);
+                Ok(told?)
+            }
+        });
+        let executor = bench.executor().with_tool(tool);
+        executor.run(call("refund")).await;
+        assert_eq!(executor.drain(Duration::from_secs(20)).await, 0);
+        drop(executor);
+        // The ledger goes with the executor, the executor with its calls.
+        let gone = async {
+            while Arc::strong_count(&bench.ledger) > 1 || Arc::strong_count(&kept) > 1 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let gone = tokio::time::timeout(Duration::from_secs(20), gone).await;
+        assert!(gone.is_ok(), "something of it is kept");
+    }
 }

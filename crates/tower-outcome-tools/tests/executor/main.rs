@@ -5,6 +5,7 @@
 
 mod batches;
 mod composing;
+mod crowds;
 mod ending;
 mod folding;
 mod handlers;
@@ -13,7 +14,9 @@ mod lanes;
 mod ledger;
 mod near_misses;
 mod nesting;
+mod panics;
 mod permits;
+mod phases;
 mod progress;
 mod promises;
 mod proxies;
@@ -24,6 +27,7 @@ mod reports;
 mod schema;
 mod services;
 mod shutdown;
+mod stacks;
 mod status;
 mod support;
 mod twins;

@@ -157,12 +157,12 @@ async fn a_stacked_opaque_tool_is_taken_down_before_it_starts() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stacked_handler_ends_at_the_inner_deadline() {
-    let bench = Executor::new(MemoryLedger::default());
+    let ledger = Arc::new(MemoryLedger::default());
     let slow = Tool::write("refund", |_| std::future::pending());
-    let worker = bench.clone().with_tool(slow);
+    let worker = Executor::new(Arc::clone(&ledger)).with_tool(slow);
     let worker = worker.with_deadline(Duration::from_secs(1));
     // A clone is the same executor: another one is needed to be stacked.
-    let gateway = Executor::new(MemoryLedger::default());
+    let gateway = Executor::new(ledger);
     let gateway = gateway.with_tool(calling("refund", worker, "refund"));
     let started = tokio::time::Instant::now();
     let envelope = gateway.run(call("refund")).await;

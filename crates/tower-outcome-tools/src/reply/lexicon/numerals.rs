@@ -17,16 +17,24 @@ impl Numerals {
 
     /// The number whose words end before `end`: "two hundred and thirty", "zweihundertdreißig".
     pub(crate) fn before(&self, tokens: &[Token], end: usize) -> Option<u64> {
-        let words = tokens[..end].iter().rev();
-        let words = words.take_while(|token| token.kind == Kind::Word);
-        let words = words.map(|token| token.text.as_str());
-        let mut words: Vec<_> = words
-            .take_while(|word| self.split(word).is_some())
-            .collect();
-        words.reverse();
+        let words = &tokens[self.start(tokens, end)..end];
+        let words: Vec<_> = words.iter().map(|token| token.text.as_str()).collect();
         // As one, since "quatre-vingt" is not four and twenty.
         let values = self.split(&words.join("-"))?;
         Some(sum(&values)).filter(|sum| *sum > 0)
+    }
+
+    /// Where the words of the number that ends before `end` start.
+    pub(crate) fn start(&self, tokens: &[Token], end: usize) -> usize {
+        let words = tokens[..end].iter().rev();
+        let is_number =
+            |token: &&Token| token.kind == Kind::Word && self.split(&token.text).is_some();
+        end - words.take_while(is_number).count()
+    }
+
+    /// Whether the word only joins others.
+    pub(crate) fn is_joint(&self, word: &str) -> bool {
+        self.words.get(word) == Some(&0)
     }
 
     /// What the parts of a word count for; `None` where one of them is no number.

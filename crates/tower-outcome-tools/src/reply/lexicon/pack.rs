@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Class;
+use super::minor_units::MinorUnits;
 use super::numerals::Numerals;
 use super::phrase::{Part, Phrase, Reach, Sets, parts};
 use super::role::Role;
@@ -18,6 +19,7 @@ pub(crate) struct Pack {
     openings: Openings,
     sets: Sets,
     numerals: Numerals,
+    minor_units: MinorUnits,
     marks: HashSet<String>,
     plain: HashSet<String>,
     /// Without accents: the word with them.
@@ -48,6 +50,7 @@ impl Pack {
             openings: Openings::default(),
             sets: Sets::new(),
             numerals: Numerals::default(),
+            minor_units: MinorUnits::default(),
             marks: HashSet::new(),
             plain: HashSet::new(),
             accents: HashMap::new(),
@@ -71,6 +74,11 @@ impl Pack {
     /// The numbers of this language.
     pub(crate) const fn numerals(&self) -> &Numerals {
         &self.numerals
+    }
+
+    /// The parts of a unit of money.
+    pub(crate) const fn minor_units(&self) -> &MinorUnits {
+        &self.minor_units
     }
 
     /// The line that tells of an outcome in a summary.
@@ -206,10 +214,19 @@ impl Pack {
     }
 
     pub(super) fn add_numerals(&mut self, line: &str) -> Result<(), &'static str> {
-        let (value, words) = line.split_once('=').ok_or("a number needs `= words`")?;
-        let value = value.trim().parse().map_err(|_| "not a number")?;
+        let (value, words) = value_of(line)?;
         self.numerals
             .add(entries(words).map(str::to_lowercase), value);
+        Ok(())
+    }
+
+    pub(super) fn add_minor_units(
+        &mut self,
+        line: &str,
+        only_as_rest: bool,
+    ) -> Result<(), &'static str> {
+        let (value, words) = value_of(line)?;
+        self.minor_units.add(entries(words), value, only_as_rest);
         Ok(())
     }
 
@@ -320,6 +337,12 @@ impl Openings {
             .chain(self.prefixes.get(text));
         whole.chain(stems).chain(ends).flatten().copied()
     }
+}
+
+/// What the words of a line such as `20 = twenty` count for.
+fn value_of(line: &str) -> Result<(u64, &str), &'static str> {
+    let (value, words) = line.split_once('=').ok_or("a number needs `= words`")?;
+    Ok((value.trim().parse().map_err(|_| "not a number")?, words))
 }
 
 fn entries(line: &str) -> impl Iterator<Item = &str> {
