@@ -24,6 +24,7 @@ use crate::{Error, OutcomeBody, Watch, classify};
 
 mod attempt;
 mod ending;
+mod history;
 mod key;
 mod names;
 mod pace;
@@ -152,7 +153,9 @@ impl Call {
         if let Some(context) = &context {
             context.admit(request, &call)?;
         }
-        if let Some(watch) = request.extensions().get::<Watch>() {
+        if !request.extensions().is_empty()
+            && let Some(watch) = request.extensions().get::<Watch>()
+        {
             watch.attach(&call)?;
         }
         request.extensions_mut().insert(call.clone());
@@ -319,41 +322,6 @@ impl Call {
         }
     }
 
-    /// Whether an attempt before the last one, or an earlier call, may have left.
-    pub(crate) fn is_tainted(&self) -> bool {
-        let progress = self.progress();
-        progress.inherits_doubt
-            || progress.grant.is_some_and(|grant| grant.maybe_sent)
-            || self.any_left(&progress, 1)
-    }
-
-    /// Whether an attempt of this very call, or of the tool call it belongs to, before the last one
-    /// may have left.
-    pub(crate) fn has_left_before(&self) -> bool {
-        let progress = self.progress();
-        progress.inherits_doubt || self.any_left(&progress, 1)
-    }
-
-    fn last_track<'a>(&'a self, progress: &'a Progress) -> Option<&'a Track> {
-        let later = progress.later.last().map(|track| &**track);
-        later.or_else(|| (progress.attempts > 0).then_some(&self.record.first))
-    }
-
-    /// Whether an attempt may have left, the last few not asked.
-    fn any_left(&self, progress: &Progress, but_last: usize) -> bool {
-        if progress.attempts <= but_last {
-            return false;
-        }
-        let mut asked = self.record.tracks(progress).rev().skip(but_last);
-        asked.any(|attempt| {
-            // A refusal that was proof in its time is no taint.
-            let proven = attempt
-                .code()
-                .is_some_and(|code| code.outcome() == Outcome::Failed);
-            !proven && !attempt.is_proven_unsent()
-        })
-    }
-
     fn progress(&self) -> MutexGuard<'_, Progress> {
         let progress = &self.record.progress;
         progress.lock().unwrap_or_else(PoisonError::into_inner)
@@ -368,16 +336,6 @@ impl fmt::Debug for Call {
             .field("seen", &self.look())
             .field("attempts", &self.attempts())
             .finish_non_exhaustive()
-    }
-}
-
-impl Record {
-    /// What is known of each attempt, in their order.
-    fn tracks<'a>(&'a self, progress: &'a Progress) -> impl DoubleEndedIterator<Item = &'a Track> {
-        let first = (progress.attempts > 0).then_some(&self.first);
-        first
-            .into_iter()
-            .chain(progress.later.iter().map(|track| &**track))
     }
 }
 

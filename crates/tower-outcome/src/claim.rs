@@ -51,6 +51,8 @@ use crate::call::{Call, is_plain_read};
 use crate::{Error, OutcomeBody, ReplyBody, StoredRequests};
 
 mod driver;
+mod outlive;
+mod row;
 mod stored;
 
 /// Applies [`ClaimService`].

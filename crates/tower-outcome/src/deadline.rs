@@ -109,11 +109,7 @@ where
 
 impl<S: Service<Request<OutcomeBody>> + Clone> Deadline<S> {
     #[inline(never)]
-    fn recorded(&self, request: Request<OutcomeBody>) -> ResponseFuture<S> {
-        if let Some(call) = request.extensions().get::<Call>().cloned() {
-            return self.start(request, Some(call));
-        }
-        let mut request = request;
+    fn recorded(&self, mut request: Request<OutcomeBody>) -> ResponseFuture<S> {
         match Call::find(&mut request) {
             Ok(call) => self.start(request, call),
             Err(error) => ResponseFuture {

@@ -115,8 +115,8 @@ impl<S: Service<Request<OutcomeBody>>> Key<S> {
     #[inline(never)]
     fn recorded(&mut self, mut request: Request<OutcomeBody>) -> ResponseFuture<S::Future> {
         match place(&mut request, &self.unresolved) {
-            Ok(()) => ResponseFuture {
-                writes: request.extensions().get::<Call>().is_some(),
+            Ok(writes) => ResponseFuture {
+                writes,
                 inner: Some(self.inner.call(request)),
                 refused: None,
             },
@@ -162,13 +162,14 @@ where
     }
 }
 
-fn place(request: &mut Request<OutcomeBody>, unresolved: &Unresolved) -> Result<(), Error> {
+/// Whether the request writes. Then it has its key, if it has one.
+fn place(request: &mut Request<OutcomeBody>, unresolved: &Unresolved) -> Result<bool, Error> {
     let Some(call) = Call::find(request)? else {
-        return Ok(());
+        return Ok(false);
     };
     unresolved.admit(&call)?;
-    let Some(key) = call.sent_key() else {
-        return Ok(());
-    };
-    call.profile().place(request, key)
+    if let Some(key) = call.sent_key() {
+        call.profile().place(request, key)?;
+    }
+    Ok(true)
 }

@@ -84,6 +84,7 @@ impl OutcomeLayer {
         request: &mut Request<OutcomeBody>,
     ) -> (Result<Option<Call>, Error>, Option<Watch>) {
         let call = Call::of(request, self.profile.as_ref());
+        let own = usize::from(matches!(call, Ok(Some(_))));
         let call = call.and_then(|call| match &call {
             Some(it) if self.requires_context && it.context().is_none() => {
                 let refused = Conclusion::new(Code::NotSent).for_this_call();
@@ -93,7 +94,9 @@ impl OutcomeLayer {
             }
             _ => Ok(call),
         });
-        (call, request.extensions().get::<Watch>().cloned())
+        let carried = request.extensions();
+        let watch = (carried.len() > own).then(|| carried.get::<Watch>().cloned());
+        (call, watch.flatten())
     }
 }
 

@@ -38,12 +38,11 @@
 #![cfg(feature = "client")]
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use futures_util::TryFutureExt as _;
 use http::Request;
 use pin_project_lite::pin_project;
 use tokio::task::JoinHandle;
@@ -51,13 +50,15 @@ use tower_layer::Layer;
 use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
-use crate::call::{Call, End, is_plain_read};
+use crate::call::{Call, is_plain_read};
 use crate::{Error, OutcomeBody};
 
 mod tails;
+mod task;
 
 pub use tails::SLOTS;
-use tails::{Slot, Tails};
+use tails::Tails;
+use task::Task;
 
 /// Applies [`Shield`]. Its clones share their slots.
 #[derive(Clone, Debug, Default)]
@@ -165,54 +166,13 @@ where
                 Ok(slot) => {
                     let future = self.inner.call(request);
                     State::Write {
-                        task: tokio::spawn(run(call.clone(), slot, future)),
+                        task: tokio::spawn(Task::new(call.clone(), slot, future)),
                         guard: Guard(call),
                     }
                 }
             },
         };
         ResponseFuture { state }
-    }
-}
-
-/// The task: lives until nothing of the write is under way any more.
-async fn run<T, E: Into<BoxError>>(
-    call: Call,
-    slot: Slot,
-    future: impl Future<Output = Result<T, E>>,
-) -> Result<T, Error> {
-    // Lets the reactor speak first, and then the tasks that it speaks to, before which a worker may
-    // take up this one again: an idle connection whose end lies in its socket is then known to be
-    // closed, and the write goes over another one instead of into the void.
-    tokio::task::yield_now().await;
-    tokio::task::yield_now().await;
-    let mut future = pin!(future.map_err(Error::of_write));
-    let result = tokio::select! {
-        biased;
-        result = &mut future => result,
-        () = slot.draining() => {
-            call.end(End::Shutdown);
-            future.await
-        }
-    };
-    if call.is_handed_on() {
-        tokio::spawn(read_on(call, slot));
-    } else {
-        let ended = result.as_ref().map(drop).map_err(Error::conclusion);
-        call.settle(call.judge(ended));
-    }
-    result
-}
-
-/// Keeps the place of a write whose answer is still read.
-async fn read_on(call: Call, slot: Slot) {
-    tokio::select! {
-        biased;
-        _ = call.settled() => {}
-        () = slot.draining() => {
-            call.break_off(End::Shutdown);
-            call.settled().await;
-        }
     }
 }
 

@@ -39,10 +39,13 @@ impl CallKey {
         profile: &Profile,
         context: Option<&Context>,
     ) -> Result<Self, Error> {
-        if let Some(again) = request.extensions_mut().remove::<Again>() {
+        let carried = request.extensions_mut();
+        let intent = carried.remove::<Intent>();
+        if !carried.is_empty()
+            && let Some(again) = carried.remove::<Again>()
+        {
             return Ok(Self::Again(again));
         }
-        let intent = request.extensions_mut().remove::<Intent>();
         let own = profile.key_in(request.headers());
         match (intent, context, own) {
             (Some(_), _, Some(_)) => Err(two_keys()),

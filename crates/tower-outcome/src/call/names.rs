@@ -40,9 +40,10 @@ impl Call {
             Some(_) => (self.route().to_owned(), self.label().to_owned()),
             None => {
                 let record = &*self.record;
-                let mut label = String::with_capacity(record.room());
-                record.push_label(&mut label);
-                (route(&record.method, &record.uri), label)
+                let route = Route::of(&record.method, &record.uri);
+                let mut label = String::with_capacity(record.room(&route));
+                record.push_label(&route, &mut label);
+                (route.text(), label)
             }
         }
     }
@@ -51,17 +52,18 @@ impl Call {
         let record = &*self.record;
         record.names.get_or_init(|| {
             let named = record.named().is_some();
-            let behind = if named { record.room() } else { 0 };
-            let room = route_len(&record.method, &record.uri) + behind;
-            let mut text = String::with_capacity(room.max(record.room()));
+            let route = Route::of(&record.method, &record.uri);
+            let behind = if named { record.room(&route) } else { 0 };
+            let room = (route.len() + behind).max(record.room(&route));
+            let mut text = String::with_capacity(room);
             if named {
-                push_route(&mut text, &record.method, &record.uri);
+                route.push(&mut text);
             }
             let label = text.len();
-            record.push_label(&mut text);
+            record.push_label(&route, &mut text);
             Names {
                 text: text.into(),
-                route: route_len(&record.method, &record.uri),
+                route: route.len(),
                 label,
             }
         })
@@ -75,22 +77,22 @@ impl Record {
     }
 
     /// How long the label is.
-    fn room(&self) -> usize {
+    fn room(&self, route: &Route<'_>) -> usize {
         let step = match self.named() {
             Some(named) => named.len(),
             None => {
                 let query = self.uri.query().map_or(0, |_| DIGEST);
-                route_len(&self.method, &self.uri) + query
+                route.len() + query
             }
         };
         let keyed = matches!(self.key, CallKey::Caller(_) | CallKey::Intent(_));
         step + if keyed { DIGEST } else { 0 }
     }
 
-    fn push_label(&self, text: &mut String) {
+    fn push_label(&self, route: &Route<'_>, text: &mut String) {
         match self.named() {
             Some(named) => text.push_str(named),
-            None => push_step(text, &self.method, &self.uri),
+            None => push_step(text, route, &self.uri),
         }
         // Another key is another write.
         let key = match &self.key {
@@ -107,9 +109,7 @@ impl Record {
 
 /// Method, authority and path.
 pub(crate) fn route(method: &Method, uri: &Uri) -> String {
-    let mut route = String::with_capacity(route_len(method, uri));
-    push_route(&mut route, method, uri);
-    route
+    Route::of(method, uri).text()
 }
 
 /// The step's label, or the route with its query: what makes one write of a tool call another one.
@@ -117,8 +117,9 @@ pub(super) fn step(context: &Context, method: &Method, uri: &Uri) -> String {
     if let Some(label) = context.label() {
         return label.to_owned();
     }
-    let mut step = String::with_capacity(route_len(method, uri) + DIGEST);
-    push_step(&mut step, method, uri);
+    let route = Route::of(method, uri);
+    let mut step = String::with_capacity(route.len() + DIGEST);
+    push_step(&mut step, &route, uri);
     step
 }
 
@@ -127,25 +128,39 @@ pub(super) fn digest(value: &str) -> IdempotencyKey {
     NAMING.child(value)
 }
 
-fn push_route(text: &mut String, method: &Method, uri: &Uri) {
-    for part in parts(method, uri) {
-        text.push_str(part);
+/// The parts of a route.
+struct Route<'a>([&'a str; 4]);
+
+impl<'a> Route<'a> {
+    fn of(method: &'a Method, uri: &'a Uri) -> Self {
+        let authority = uri.authority().map_or("", |authority| authority.as_str());
+        // A password in the authority would be one in the ledger.
+        let host = match authority.bytes().rposition(|byte| byte == b'@') {
+            Some(at) => &authority[at + 1..],
+            None => authority,
+        };
+        Self([method.as_str(), " ", host, uri.path()])
+    }
+
+    fn len(&self) -> usize {
+        self.0.map(str::len).iter().sum()
+    }
+
+    fn push(&self, text: &mut String) {
+        for part in self.0 {
+            text.push_str(part);
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::with_capacity(self.len());
+        self.push(&mut text);
+        text
     }
 }
 
-fn route_len(method: &Method, uri: &Uri) -> usize {
-    parts(method, uri).map(str::len).iter().sum()
-}
-
-fn parts<'a>(method: &'a Method, uri: &'a Uri) -> [&'a str; 4] {
-    let authority = uri.authority().map_or("", |authority| authority.as_str());
-    // A password in the authority would be one in the ledger.
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    [method.as_str(), " ", host, uri.path()]
-}
-
-fn push_step(text: &mut String, method: &Method, uri: &Uri) {
-    push_route(text, method, uri);
+fn push_step(text: &mut String, route: &Route<'_>, uri: &Uri) {
+    route.push(text);
     if let Some(query) = uri.query() {
         text.push('?');
         push_digest(text, &digest(query));
@@ -154,11 +169,13 @@ fn push_step(text: &mut String, method: &Method, uri: &Uri) {
 
 /// 128 bits that name something and do not show it.
 fn push_digest(text: &mut String, named: &IdempotencyKey) {
-    for byte in &named.as_bytes()[..16] {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(digit), 16).unwrap_or_default());
-        }
+    let mut digits = [0; DIGEST - 1];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(named.as_bytes()) {
+        pair[0] = HEX[usize::from(byte >> 4)];
+        pair[1] = HEX[usize::from(byte & 15)];
     }
+    // Digits are text.
+    text.push_str(str::from_utf8(&digits).unwrap_or_default());
 }
 
 /// The parent of all names of queries and of keys.
@@ -166,3 +183,5 @@ const NAMING: IdempotencyKey = IdempotencyKey::from_bytes([0; 32]);
 
 /// The length of a digest and of the sign before it.
 const DIGEST: usize = 33;
+
+const HEX: &[u8; 16] = b"0123456789abcdef";

@@ -1,21 +1,22 @@
 //! One claimed write, from the claim to its settlement.
 
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use futures_util::TryFutureExt as _;
 use http::{Request, Response};
 use tokio::time::Instant;
 use tower_outcome_core::ledger::{
-    Answer, Claim, Ending, EntryKey, Event, Grant, Ledger, LedgerError, WriteRecord, alias,
+    Answer, Claim, EntryKey, Event, Grant, Ledger, WriteRecord, alias,
 };
-use tower_outcome_core::{BoxError, Code, Conclusion, Intent, Outcome};
+use tower_outcome_core::{BoxError, Code, Intent};
 use tower_service::Service;
 
+use super::outlive::Outlive;
+use super::row::{Row, apply};
 use super::{Config, stored};
 use crate::call::{Call, End};
 use crate::{Error, OutcomeBody, ReplyBody, StoredRequests, stored_request};
@@ -45,54 +46,58 @@ where
 }
 
 /// Claims, sends and settles a write with an intent.
-pub(super) async fn claimed<S, B>(
+// Not an async function, which keeps what it is given twice.
+pub(super) fn claimed<S, B>(
     config: Arc<Config>,
-    inner: S,
-    request: Request<OutcomeBody>,
+    mut inner: S,
+    mut request: Request<OutcomeBody>,
     call: Call,
-) -> Result<Response<ReplyBody<B>>, Error>
+) -> impl Future<Output = Result<Response<ReplyBody<B>>, Error>>
 where
     S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>>,
     S::Error: Into<BoxError>,
 {
-    let Some((ledger, intent)) = config.ledger.as_ref().zip(call.intent()) else {
-        return Err(Error::new(Code::NotSent));
-    };
-    if ledger.needs_honoured_keys() && !call.is_keyed() {
-        return Err(Error::new(Code::StoreUnavailable).with_detail(KEYS_NEEDED));
-    }
-    let (grant, key) = match ask(&config, &**ledger, intent, &call).await? {
-        Asked::Granted(grant, key) => (grant, key),
-        Asked::Answered(answer) => return Ok(answer),
-    };
-    call.claimed(grant);
+    async move {
+        let Some((ledger, intent)) = config.ledger.as_ref().zip(call.intent()) else {
+            return Err(Error::new(Code::NotSent));
+        };
+        if ledger.needs_honoured_keys() && !call.is_keyed() {
+            return Err(Error::new(Code::StoreUnavailable).with_detail(KEYS_NEEDED));
+        }
+        let (grant, key) = match ask(&config, &**ledger, intent, &call).await? {
+            Asked::Granted(grant, key) => (grant, key),
+            Asked::Answered(answer) => return Ok(answer),
+        };
+        call.claimed(grant);
 
-    let row = Row {
-        ledger: &**ledger,
-        key: &key,
-        epoch: grant.epoch,
-    };
-    if call.gate().is_sealed() {
-        return Err(row.release(&call, call.unsent_code()).await);
+        let row = Row {
+            ledger: &**ledger,
+            key: &key,
+            epoch: grant.epoch,
+        };
+        if call.gate().is_sealed() {
+            return Err(row.release(&call, call.unsent_code()).await);
+        }
+        let sent = send(&row, &config, &mut inner, &mut request, &call);
+        // A panic of whatever stands below must not leave the row behind.
+        let result = Outlive::new(sent).await;
+        let result = result.unwrap_or_else(|| Err(Error::new(Code::NotSent).with_detail(PANICKED)));
+        if call.is_handed_on() {
+            // The caller reads on, and the end of what it reads says what became of the write.
+            let ledger = Arc::clone(ledger);
+            tokio::spawn(settled_by_its_end(ledger, key, grant.epoch, call.clone()));
+            return result;
+        }
+        row.settle(&call, result).await
     }
-    let result = outlive(send(&row, &config, inner, request, &call)).await;
-    // A panic of whatever stands below must not leave the row behind.
-    let result = result.unwrap_or_else(|| Err(Error::new(Code::NotSent).with_detail(PANICKED)));
-    if call.is_handed_on() {
-        // The caller reads on, and the end of what it reads says what became of the write.
-        let ledger = Arc::clone(ledger);
-        tokio::spawn(settled_by_its_end(ledger, key, grant.epoch, call));
-        return result;
-    }
-    row.settle(&call, result).await
 }
 
 /// Announces the write in its row, and makes it.
 async fn send<S, B>(
     row: &Row<'_>,
     config: &Config,
-    mut inner: S,
-    request: Request<OutcomeBody>,
+    inner: &mut S,
+    request: &mut Request<OutcomeBody>,
     call: &Call,
 ) -> Result<Response<ReplyBody<B>>, Error>
 where
@@ -102,7 +107,7 @@ where
     let announced = row
         .apply(Event::Send {
             epoch: row.epoch,
-            write: write_record(call, &request, config.stored_requests.as_ref()),
+            write: write_record(call, request, config.stored_requests.as_ref()),
             lease: config.lease,
             sends_for: config.lease,
         })
@@ -111,25 +116,14 @@ where
         // It may have been written all the same, but nothing has left.
         return Err(Error::new(error.code()).with_source(error));
     }
-    let mut future = pin!(inner.call(request).map_err(Error::of_write));
+    let mut future = pin!(inner.call(std::mem::take(request)));
     if let Some(result) = ended(call, future.as_mut()).await {
-        return result;
+        return result.map_err(Error::of_write);
     }
     if matches!(call.ended(), Some(End::Deadline | End::Shutdown)) {
         row.doubt(call).await;
     }
-    future.await
-}
-
-/// What comes of `future`; `None` if it panics. Either way it is gone by then, and so is what it
-/// held back.
-async fn outlive<F: Future>(future: F) -> Option<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|cx| {
-        let poll = AssertUnwindSafe(|| future.as_mut().poll(cx));
-        catch_unwind(poll).map_or(Poll::Ready(None), |poll| poll.map(Some))
-    })
-    .await
+    future.await.map_err(Error::of_write)
 }
 
 /// Takes down what the end of a stream said.
@@ -144,28 +138,25 @@ async fn settled_by_its_end(ledger: Arc<dyn Ledger>, key: EntryKey, epoch: u64, 
         call.streamed().await;
     }
     let judged = call.judge(Ok(()));
-    let taken = outlive(row.take_down(&call, judged, None)).await;
+    let taken = Outlive::new(row.take_down(&call, judged, None)).await;
     // A panic of the ledger: the row is left to its lease, and to doubt.
     call.settle(taken.unwrap_or(Code::StillConfirming.into()));
 }
 
 /// The answer, unless the call ends first and the answer does not come with its end.
 async fn ended<F: Future>(call: &Call, mut future: Pin<&mut F>) -> Option<F::Output> {
-    let mut sealed = pin!(call.gate().sealed());
-    let mut grace = pin!(tokio::time::sleep(SETTLE_GRACE));
-    let mut over = false;
+    let mut sealed = call.gate().sealed();
+    // Boxed: most calls end with their answer.
+    let mut grace = None;
     poll_fn(|cx| {
         // The answer first: proof in hand beats a clock that ran out in the same wake-up.
         if let Poll::Ready(result) = future.as_mut().poll(cx) {
             return Poll::Ready(Some(result));
         }
-        if !over {
-            if sealed.as_mut().poll(cx).is_pending() {
-                return Poll::Pending;
-            }
-            over = true;
-            grace.as_mut().reset(Instant::now() + SETTLE_GRACE);
+        if grace.is_none() {
+            ready!(Pin::new(&mut sealed).poll(cx));
         }
+        let grace = grace.get_or_insert_with(|| Box::pin(tokio::time::sleep(SETTLE_GRACE)));
         grace.as_mut().poll(cx).map(|()| None)
     })
     .await
@@ -222,120 +213,6 @@ async fn ask<B>(
             return Err(Error::new(Code::AlreadyInProgress));
         }
         pause = (pause * 2).min(LAST_PAUSE);
-    }
-}
-
-/// Without a future of its own where the ledger needs none.
-async fn apply(ledger: &dyn Ledger, key: &EntryKey, event: Event) -> Result<Answer, LedgerError> {
-    match ledger.immediate() {
-        Some(ledger) => ledger.apply_now(key, event),
-        None => ledger.apply(key, event).await,
-    }
-}
-
-/// The row that this write has claimed.
-struct Row<'a> {
-    ledger: &'a dyn Ledger,
-    key: &'a EntryKey,
-    epoch: u64,
-}
-
-impl Row<'_> {
-    async fn apply(&self, event: Event) -> Result<Answer, LedgerError> {
-        apply(self.ledger, self.key, event).await
-    }
-
-    /// Frees the claim: nothing left, and nothing can.
-    async fn release(&self, call: &Call, code: Code) -> Error {
-        call.gate().seal();
-        let conclusion = Conclusion::new(code);
-        let epoch = self.epoch;
-        match self.apply(Event::Release { epoch, code }).await {
-            Ok(_) => Error::new(conclusion),
-            Err(error) if error.is_fenced() => Error::new(Code::StillConfirming),
-            Err(error) => Error::new(conclusion.for_this_call()).with_source(error),
-        }
-    }
-
-    /// Takes the doubt down, and lets the caller be told.
-    async fn doubt(&self, call: &Call) {
-        let conclusion = Conclusion::new(call.lost_code());
-        if conclusion.outcome().is_done() {
-            // Proven by the head of an answer whose body is still to come: no doubt to take down.
-            call.give_interim(conclusion);
-            return;
-        }
-        let ending = Ending::Unknown {
-            conclusion,
-            result: None,
-        };
-        self.write(ending).await;
-        call.give_interim(conclusion);
-    }
-
-    /// Takes down what became of the write. A `failed` has to be taken down before it is said.
-    async fn settle<B>(
-        &self,
-        call: &Call,
-        result: Result<Response<ReplyBody<B>>, Error>,
-    ) -> Result<Response<ReplyBody<B>>, Error> {
-        let judged = call.judge(result.as_ref().map(drop).map_err(Error::conclusion));
-        let stored = result.as_ref().ok().and_then(stored::pack);
-        let conclusion = self.take_down(call, judged, stored).await;
-        call.settle(conclusion);
-        result.map_err(|error| error.concluded(conclusion))
-    }
-
-    /// What can be said once the ledger has it.
-    async fn take_down(
-        &self,
-        call: &Call,
-        judged: Conclusion,
-        stored: Option<Box<[u8]>>,
-    ) -> Conclusion {
-        match (judged.outcome(), judged.code()) {
-            (Outcome::AlreadyDone | Outcome::Ok, code) => {
-                self.write(Ending::Done {
-                    code,
-                    result: stored,
-                })
-                .await;
-                judged
-            }
-            (Outcome::Failed, code) if call.was_answered() => {
-                let taken = self.write(Ending::Failed { code }).await;
-                if taken {
-                    judged
-                } else {
-                    Code::StillConfirming.into()
-                }
-            }
-            (Outcome::Failed, code) => self.release(call, code).await.conclusion(),
-            (_, Code::Partial) => {
-                self.write(Ending::Partial { result: stored }).await;
-                judged
-            }
-            (Outcome::Skipped | Outcome::Unknown, _) => {
-                self.write(Ending::Unknown {
-                    conclusion: judged,
-                    result: stored,
-                })
-                .await;
-                judged
-            }
-        }
-    }
-
-    /// Whether the ledger has it. If not, the lease ends and the entry is in doubt by itself.
-    async fn write(&self, ending: Ending) -> bool {
-        let epoch = self.epoch;
-        match self.apply(Event::Settle { epoch, ending }).await {
-            Ok(_) => true,
-            Err(error) => {
-                tracing::warn!(%error, "the ledger did not take down what became of a write");
-                false
-            }
-        }
     }
 }
 

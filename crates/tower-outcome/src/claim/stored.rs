@@ -2,16 +2,17 @@
 //! Nothing else of its head and its trailers is kept.
 
 use std::borrow::Cow;
+use std::io::Write as _;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
 
 use crate::{ReplyBody, transport};
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 struct Head<'a> {
     /// The version of this form.
     form: u8,
@@ -19,34 +20,53 @@ struct Head<'a> {
     #[serde(borrow)]
     content_type: Option<Cow<'a, str>>,
     /// Without it a gRPC client takes the answer for one that broke off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     grpc_status: Option<u32>,
 }
 
 /// The answer in one line of JSON for the head, and the body as it is.
 pub(super) fn pack<B>(answer: &Response<ReplyBody<B>>) -> Option<Box<[u8]>> {
     let body = answer.body().bytes()?;
-    let content_type = answer.headers().get(CONTENT_TYPE);
     let trailers = answer.body().trailers();
-    let head = Head {
-        form: FORM,
-        status: answer.status().as_u16(),
-        content_type: content_type.and_then(|value| value.to_str().ok().map(Cow::Borrowed)),
-        grpc_status: transport::grpc_status(answer.headers())
-            .or_else(|| trailers.and_then(transport::grpc_status)),
+    let status = answer.status();
+    let content_type = answer.headers().get(CONTENT_TYPE);
+    let (quote, content_type) = match content_type.and_then(|it| it.to_str().ok()) {
+        Some(kind) if is_plain(kind) => ("\"", Cow::Borrowed(kind)),
+        Some(kind) => ("", serde_json::to_string(kind).ok()?.into()),
+        None => ("", "null".into()),
     };
-    // On the stack first, so that what is kept is as long as its box.
-    let mut small = [0; SMALL_HEAD];
-    let mut rest = &mut small[..];
-    let large;
-    let head = if serde_json::to_writer(&mut rest, &head).is_ok() {
-        let length = SMALL_HEAD - rest.len();
-        &small[..length]
-    } else {
-        large = serde_json::to_vec(&head).ok()?;
-        &large
-    };
-    Some([head, b"\n", body].concat().into_boxed_slice())
+    let mut digits = [0; MOST_DIGITS];
+    let grpc_status = transport::grpc_status(answer.headers())
+        .or_else(|| trailers.and_then(transport::grpc_status))
+        .map(|number| [b",\"grpc_status\":", decimal(number, &mut digits)]);
+    let [named, grpc_status] = grpc_status.unwrap_or_default();
+    // At once, so that what is kept is as long as its box.
+    let parts: [&[u8]; 10] = [
+        START,
+        status.as_str().as_bytes(),
+        b",\"content_type\":",
+        quote.as_bytes(),
+        content_type.as_bytes(),
+        quote.as_bytes(),
+        named,
+        grpc_status,
+        b"}\n",
+        body,
+    ];
+    Some(parts.concat().into_boxed_slice())
+}
+
+/// Whether visible characters stand in JSON as they are.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|it| !matches!(it, b'"' | b'\\' | b'\t'))
+}
+
+fn decimal(number: u32, room: &mut [u8; MOST_DIGITS]) -> &[u8] {
+    let mut rest = &mut room[..];
+    // There is room for any.
+    let _ = write!(rest, "{number}");
+    let length = MOST_DIGITS - rest.len();
+    &room[..length]
 }
 
 /// The answer again. What cannot be read any more is an empty one: that it was done still stands.
@@ -92,5 +112,40 @@ fn found<B>(json: &[u8]) -> Option<Response<ReplyBody<B>>> {
 
 const FORM: u8 = 1;
 
-/// What most heads fit into, in bytes.
-const SMALL_HEAD: usize = 128;
+/// The form, and what stands before the status.
+const START: &[u8] = b"{\"form\":1,\"status\":";
+
+/// Those of any number of 32 bits.
+const MOST_DIGITS: usize = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_comes_out_as_it_went_in() {
+        for kind in [None, Some("application/grpc"), Some("a/b; c=\"\\\"d\te\"")] {
+            for status in [None, Some(0), Some(u32::MAX)] {
+                let mut answer = Response::new(ReplyBody::<()>::whole("{}\n".into()));
+                *answer.status_mut() = StatusCode::CREATED;
+                let headers = answer.headers_mut();
+                if let Some(kind) = kind {
+                    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+                }
+                if let Some(status) = status {
+                    headers.insert("grpc-status", status.into());
+                }
+                let packed = pack(&answer).expect("it is whole");
+                let again = parse::<()>(&packed).expect("it is ours");
+                assert_eq!(again.status(), StatusCode::CREATED);
+                assert_eq!(again.body().bytes(), answer.body().bytes());
+                let found = again.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+                assert_eq!(found, kind.map(str::as_bytes));
+                assert_eq!(
+                    again.body().trailers().and_then(transport::grpc_status),
+                    status
+                );
+            }
+        }
+    }
+}

@@ -2,17 +2,17 @@
 
 use tower_outcome_core::{Code, Intent};
 
-use super::{Answer, History, KeyOrigin, Reading, Sent, answer_on_route, unanswered_on_route};
+use super::{Answer, KeyOrigin, Reading, Sent, answer_on_route, unanswered_on_route};
 use crate::call::Call;
 
 /// Judges the answer to the last attempt of `call`.
 pub(crate) fn write(call: &Call, reply: &Answer<'_>) -> Reading {
-    answer_on_route(call.profile(), &sent(call), reply, history(call))
+    answer_on_route(call.profile(), &sent(call), reply, call.history())
 }
 
 /// Judges the last attempt of `call`, which ended in `code` without an answer.
 pub(crate) fn lost(call: &Call, code: Code) -> Reading {
-    unanswered_on_route(call.profile(), &sent(call), code, history(call))
+    unanswered_on_route(call.profile(), &sent(call), code, call.history())
 }
 
 fn sent(call: &Call) -> Sent<'_> {
@@ -30,13 +30,5 @@ fn sent(call: &Call) -> Sent<'_> {
         key_age: call.counted_key_age(),
         claimed: call.is_claimed(),
         ..Sent::new(call.method(), call.path())
-    }
-}
-
-fn history(call: &Call) -> History {
-    match (call.is_tainted(), call.has_left_before()) {
-        (_, true) => History::LeftInThisCall,
-        (true, false) => History::LeftInEarlierCall,
-        (false, false) => History::Clean,
     }
 }

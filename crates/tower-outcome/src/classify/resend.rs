@@ -5,6 +5,10 @@ use crate::profile::{Meaning, StoredFailures};
 use crate::retry::{self, Pushback};
 
 pub(super) fn brings_news(finding: &Finding, facts: &Facts<'_>, view: &View<'_>) -> bool {
+    // Most answers, of which nothing has to be looked at.
+    if matches!(finding.means, Meaning::Done) && finding.resend.is_none() && !view.body_lost() {
+        return false;
+    }
     let never = retry::pushback(view.headers()) == Some(Pushback::Never);
     if never || facts.profile.hint(view.headers()) == Some(false) {
         return false;

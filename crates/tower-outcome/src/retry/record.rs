@@ -10,6 +10,7 @@ use super::Decision;
 use super::facts::{Cover, Facts, Shown};
 use crate::OutcomeBody;
 use crate::call::{Call, Ending};
+use crate::classify::History;
 use crate::profile::Retention;
 use crate::retry::ReplayBody;
 
@@ -41,7 +42,8 @@ pub(super) fn facts<T, E>(call: &Call, result: &Result<Response<T>, E>) -> Facts
     let facts = Facts::new(call.profile(), result, shown, cover);
     let now = Instant::now();
     Facts {
-        tainted: call.is_tainted() || !matches!(shown, Shown::Unauthorized | Shown::Unsent),
+        tainted: call.history() != History::Clean
+            || !matches!(shown, Shown::Unauthorized | Shown::Unsent),
         pushback: call
             .last_ending()
             .and_then(|it| it.pushback)

@@ -48,9 +48,15 @@ pin_project! {
         Sending { #[pin] future: F },
         // The request was given up or came back with an error: has the client let go of the body?
         Withdrawing { error: Option<BoxError>, patient: bool },
-        // The head is here.
-        Reading { parts: Option<Parts>, #[pin] body: Collect<B> },
+        // The head is here. Boxed, as most answers are whole with their head.
+        Reading { reading: Option<Box<Reading<B>>> },
     }
+}
+
+/// An answer whose body is still to come.
+struct Reading<B> {
+    head: Parts,
+    body: Collect<B>,
 }
 
 impl<F, B> ResponseFuture<F, B> {
@@ -147,10 +153,16 @@ impl Write {
                             self.headed(&parts);
                             return Poll::Ready(Ok(self.handed_on(parts, None, body)));
                         }
-                        Stage::Reading {
-                            body: self.collect(&parts, body),
-                            parts: Some(parts),
-                        }
+                        // This drops the client's future, which is what lets go of the body.
+                        stage.set(Stage::Reading { reading: None });
+                        let body = self.collect(&parts, body);
+                        let mut reading = Reading { head: parts, body };
+                        let Poll::Ready(body) = self.poll_read(&mut reading, cx) else {
+                            let reading = Some(Box::new(reading));
+                            stage.set(Stage::Reading { reading });
+                            return Poll::Pending;
+                        };
+                        return Poll::Ready(Ok(self.answered(reading.head, body)));
                     }
                     Poll::Ready(Err(error)) => Stage::Withdrawing {
                         error: Some(error),
@@ -168,32 +180,41 @@ impl Write {
                     ready!(self.poll_gone(patient, cx));
                     return Poll::Ready(Err(self.unanswered(error.take())));
                 }
-                Projected::Reading { parts, mut body } => {
-                    if self.call().ended().is_some() {
-                        body.read_on();
-                    }
-                    let body = match body.as_mut().poll(cx) {
-                        Poll::Ready(collected) => collected,
-                        Poll::Pending => {
-                            if let Some(parts) = parts {
-                                self.headed(parts);
-                            }
-                            ready!(self.poll_given_up(cx));
-                            Collected::Lost
-                        }
-                    };
-                    let Some(parts) = parts.take() else {
+                Projected::Reading { reading } => {
+                    let Some(waiting) = reading else {
                         return Poll::Pending;
                     };
-                    return Poll::Ready(Ok(self.answered(parts, body)));
+                    let body = ready!(self.poll_read(waiting, cx));
+                    return match reading.take() {
+                        Some(read) => Poll::Ready(Ok(self.answered(read.head, body))),
+                        None => Poll::Pending,
+                    };
                 }
             };
-            if matches!(next, Stage::Withdrawing { .. }) {
-                self.until = Until::Nothing;
-            }
-            // This drops the client's future, which is what lets go of the body.
+            self.until = Until::Nothing;
+            // As above.
             stage.set(next);
         }
+    }
+
+    /// Ready once the body is read, or given up.
+    fn poll_read<B>(
+        &mut self,
+        Reading { head, body }: &mut Reading<B>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Collected<B>>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        if self.call().ended().is_some() {
+            body.read_on();
+        }
+        if let Poll::Ready(collected) = Pin::new(body).poll(cx) {
+            return Poll::Ready(collected);
+        }
+        self.headed(head);
+        ready!(self.poll_given_up(cx));
+        Poll::Ready(Collected::Lost)
     }
 
     /// Ready once the attempt is to be taken back: the call ended while it was untouched, or its

@@ -10,15 +10,13 @@ use http::{HeaderMap, HeaderName};
 
 /// Whether the fields are those of a gRPC message, in whatever encoding.
 pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let kind = kind.and_then(|kind| kind.get(..GRPC.len()));
+    let kind = headers.get(CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.as_bytes().get(..GRPC.len()));
     kind.is_some_and(|kind| kind.eq_ignore_ascii_case(GRPC))
 }
 
 /// With what follows it, gRPC-Web among it, whose status stands in the body: it proves nothing here.
-const GRPC: &str = "application/grpc";
+const GRPC: &[u8] = b"application/grpc";
 
 /// The `grpc-status`, if it is there. One that is no number is as good as none, and so are two that
 /// differ.
