@@ -53,6 +53,7 @@ struct Books {
     received: Vec<Option<String>>,
     committed: Vec<Option<String>>,
     connections: Vec<std::net::TcpStream>,
+    longest_answer: Option<usize>,
 }
 
 impl Billing {
@@ -112,6 +113,11 @@ impl Billing {
         let (feed, messages) = mpsc::unbounded_channel();
         self.script([Step::CommitThenStream(messages)]);
         feed
+    }
+
+    /// Has the server's library refuse to send messages of more than `bytes`.
+    pub(crate) fn limit_answers(&self, bytes: usize) {
+        self.books().longest_answer = Some(bytes);
     }
 
     /// The keys of all calls that were read, in their order.
@@ -223,8 +229,10 @@ impl Service<http::Request<Body>> for Billing {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let longest = self.books().longest_answer;
+        let mut grpc = Grpc::new(Text).apply_max_message_size_config(None, longest);
         let handler = Handler(self.clone());
-        Box::pin(async move { Ok(Grpc::new(Text).streaming(handler, request).await) })
+        Box::pin(async move { Ok(grpc.streaming(handler, request).await) })
     }
 }
 

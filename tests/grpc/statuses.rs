@@ -55,6 +55,19 @@ async fn behind_a_proxy_that_repeats_requests_no_refusal_is_a_promise() {
     }
 }
 
+/// The server's library does not send it, once the refund is made.
+#[tokio::test]
+async fn an_answer_that_is_too_long_for_its_server_is_no_refusal() {
+    let (billing, channel) = Billing::on_loopback().await;
+    billing.limit_answers(1);
+    let mut refunds = Refunds::new(&once(), channel);
+    let (request, watch) = write();
+    let status = refunds.refund(request).await.unwrap_err();
+    assert_eq!(status.code(), Grpc::OutOfRange);
+    assert_eq!(billing.commits(), 1);
+    assert_eq!(watch.verdict().unwrap().code(), Code::ServerError);
+}
+
 fn behind_a_message() -> [(Grpc, Code); 15] {
     TABLE.map(|(grpc, code)| match code.outcome() {
         Outcome::Failed => (grpc, Code::ConflictAmbiguous),

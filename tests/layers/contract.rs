@@ -7,9 +7,10 @@ use tokio_test::task;
 use tower::limit::{ConcurrencyLimit, ConcurrencyLimitLayer};
 use tower::retry::RetryLayer;
 use tower::{Layer, Service, ServiceExt as _};
+use tower_outcome::audit::Audit;
 use tower_outcome::{
-    ClaimLayer, DeadlineLayer, KeyLayer, KeyedRetry, MemoryLedger, OutcomeBody, OutcomeLayer,
-    ShieldLayer,
+    ClaimLayer, DeadlineLayer, KeepResponseLayer, KeyLayer, KeyedRetry, MemoryLedger, OutcomeBody,
+    OutcomeLayer, ShieldLayer,
 };
 use tower_test::mock;
 
@@ -20,11 +21,14 @@ macro_rules! every_layer {
     ($check:ident) => {
         let minute = std::time::Duration::from_mins(1);
         $check("outcome", OutcomeLayer::new()).await;
+        $check("keep", KeepResponseLayer::new()).await;
         $check("deadline", DeadlineLayer::new(minute)).await;
         $check("shield", ShieldLayer::new()).await;
         $check("claim", ClaimLayer::new(MemoryLedger::default())).await;
         $check("key", KeyLayer::new()).await;
         $check("retry", RetryLayer::new(KeyedRetry::new(1))).await;
+        $check("sparing retry", KeyedRetry::new(1).into_layer()).await;
+        $check("audit", Audit::new().layer()).await;
     };
 }
 

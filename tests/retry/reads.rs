@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full};
 use tower::retry::RetryLayer;
 use tower::{BoxError, Layer as _, Service, ServiceExt as _, service_fn};
 use tower_outcome::transport::Wire;
 use tower_outcome::{
     Client, Code, Context, Gate, OutcomeBody, Profile, RequestExt as _, Stack, Watch,
 };
-use tower_outcome_testkit::{Billing, Reply, Step};
+use tower_outcome_testkit::{Billing, Frames, Reply, Step};
 
-use crate::clients::{over_each, write};
+use crate::clients::{over_each, over_each_http2, write};
 use crate::{at_once, intent, profile};
 
 fn searching(attempts: u32) -> Stack {
@@ -55,6 +55,21 @@ async fn it_is_repeated_without_a_key() {
         let received = billing.received();
         assert_eq!(received.len(), 3, "{client}");
         assert!(received.iter().all(|it| it.key().is_none()), "{client}");
+    }
+}
+
+/// An answer that never ends: server-sent events, for instance.
+#[tokio::test]
+async fn its_answer_is_handed_on_at_its_head() {
+    for (client, stack) in over_each_http2(&searching(1)) {
+        let billing = Billing::start_without_keys().await.unwrap();
+        let begun = Frames::on_commit().start(Reply::new(200).with_body("data: 1"));
+        billing.script([Step::Frames(begun)]);
+        let verdict = stack.send(write(&billing.url())).await;
+        assert_eq!(verdict.code(), Code::Done, "{client}");
+        let mut body = verdict.into_reply().unwrap().into_body();
+        let first = body.frame().await.unwrap().unwrap();
+        assert_eq!(first.into_data().unwrap(), "data: 1", "{client}");
     }
 }
 

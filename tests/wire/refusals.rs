@@ -7,7 +7,7 @@ use hyper_util::client::legacy;
 use hyper_util::rt::TokioExecutor;
 use tower::{Layer as _, service_fn};
 use tower_outcome::transport::Wire;
-use tower_outcome::{BoxError, Client, Code, OutcomeBody, Profile, Stack};
+use tower_outcome::{BoxError, Client, Code, Outcome, OutcomeBody, Profile, Stack};
 use tower_outcome_testkit::{Billing, ErrorCode, Frames, LastStream, Reply, Step};
 
 use crate::clients::{over_each_http2, write};
@@ -110,6 +110,31 @@ async fn a_write_that_waits_for_a_stream_which_is_never_allowed_is_unknown() {
         assert_eq!(second.code(), Code::TimeoutAfterSend, "{client}");
         assert_eq!(billing.received().len(), 1, "{client}");
     }
+}
+
+/// The first request may be ahead of the settings, and where it is not, nobody tells.
+async fn to_a_server_without_streams() {
+    for (client, stack) in over_each_http2(&once().with_deadline(DEADLINE)) {
+        let billing = Billing::start_without_keys().await.unwrap();
+        billing.allow_streams(0);
+        let verdict = stack.send(write(&billing.url())).await;
+        assert_ne!(verdict.outcome(), Outcome::Failed, "{client}");
+        assert_eq!(
+            verdict.outcome().is_done(),
+            billing.commits() == 1,
+            "{client}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_write_to_a_server_that_allows_no_stream_is_never_called_failed() {
+    to_a_server_without_streams().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_to_a_server_that_allows_no_stream_is_never_called_failed_on_many_threads() {
+    to_a_server_without_streams().await;
 }
 
 /// SETTINGS with a `SETTINGS_MAX_CONCURRENT_STREAMS` of zero (RFC 9113 section 6.5.2).

@@ -69,9 +69,10 @@ impl<'a> GrpcStatus<'a> {
 
     /// What the status says by itself (grpc.io/docs/guides/status-codes). What servers and
     /// libraries make when a request got somewhere and then no further is no proof.
-    pub(super) const fn meaning(self) -> Meaning {
+    pub(super) fn meaning(self) -> Meaning {
         match self.code {
             0 => Meaning::Done,
+            8 | 11 if self.refuses_an_answer() => Meaning::Indeterminate,
             // INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, OUT_OF_RANGE, UNIMPLEMENTED,
             // UNAUTHENTICATED
             3 | 5 | 7 | 11 | 12 | 16 => Meaning::Rejected,
@@ -84,6 +85,29 @@ impl<'a> GrpcStatus<'a> {
             // CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNAVAILABLE, DATA_LOSS
             _ => Meaning::Indeterminate,
         }
+    }
+
+    /// Whether a server's library found the answer to be longer than it may send. The work was done
+    /// by then.
+    fn refuses_an_answer(self) -> bool {
+        let message = self.said();
+        TOO_LONG_TO_SEND.iter().any(|text| message.contains(text))
+    }
+
+    /// The message without its percent-encoding, in lower case.
+    pub(super) fn said(self) -> String {
+        let mut said = Vec::with_capacity(self.message.len());
+        let mut rest = self.message.as_bytes();
+        while let [first, behind @ ..] = rest {
+            let decoded = behind
+                .split_at_checked(2)
+                .filter(|_| *first == b'%')
+                .and_then(|(digits, behind)| Some((byte(digits)?, behind)));
+            let (next, behind) = decoded.unwrap_or((*first, behind));
+            said.push(next);
+            rest = behind;
+        }
+        String::from_utf8_lossy(&said).to_lowercase()
     }
 
     pub(super) const fn is_behind_messages(self) -> bool {
@@ -101,5 +125,20 @@ impl<'a> GrpcStatus<'a> {
         }
     }
 }
+
+/// The byte that two hexadecimal digits stand for.
+fn byte(digits: &[u8]) -> Option<u8> {
+    let digits = str::from_utf8(digits).ok()?;
+    u8::from_str_radix(digits, 16).ok()
+}
+
+/// As grpc-go, the C core and tonic say it. Of what was too long to receive they say "received" and
+/// "decoded".
+const TOO_LONG_TO_SEND: [&str; 4] = [
+    "send message larger than max",
+    "sent message larger than max",
+    "encoded message length too large",
+    "cannot return body with more than",
+];
 
 static MESSAGE: HeaderName = HeaderName::from_static("grpc-message");

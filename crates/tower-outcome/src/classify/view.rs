@@ -60,7 +60,7 @@ impl<'a> View<'a> {
     /// Whether `text` stands somewhere in the body, or in the message of a gRPC status, in any case.
     pub(crate) fn says(&self, text: &str) -> bool {
         let lower = || match &self.answer.grpc {
-            Some(status) => status.message().to_lowercase(),
+            Some(status) => status.said(),
             None => {
                 let body = String::from_utf8_lossy(self.answer.body.unwrap_or_default());
                 body.to_lowercase()

@@ -4,7 +4,8 @@
 //! is `unknown` here. HTTP/3 clients belong here too: their requests leave before the body is asked.
 //! Over one that repeats requests by itself use
 //! [`Profile::with_replaying_proxy`](crate::Profile::with_replaying_proxy): what refuses the last
-//! of them says nothing about those before.
+//! of them says nothing about those before. A stack of this crate does not belong below another one:
+//! it would take the write for a repeat of itself, and refuse it.
 
 use std::fmt;
 use std::future::Future;

@@ -110,6 +110,37 @@ fn a_grpc_status_decides_whatever_the_head_says() {
     }
 }
 
+/// The texts are those of grpc-go, the C core and tonic.
+#[test]
+fn an_answer_that_is_too_long_to_be_sent_refuses_nothing() {
+    let none = HeaderMap::new();
+    let read = |code, message| {
+        let status = GrpcStatus::new(code, message);
+        let answer = Answer::new(StatusCode::OK, &none).with_grpc(status);
+        classify::answer(&PLAIN, &sent(), &answer, History::Clean).code
+    };
+    for (code, sending, receiving) in [
+        (
+            8,
+            "grpc: trying to send message larger than max (9 vs. 4)",
+            "grpc: received message larger than max (9 vs. 4)",
+        ),
+        (
+            8,
+            "Sent message larger than max (9 vs. 4)",
+            "Received message larger than max (9 vs. 4)",
+        ),
+        (
+            11,
+            "Error, encoded message length too large: found 9 bytes, the limit is: 4 bytes",
+            "Error, decoded message length too large: found 9 bytes, the limit is: 4 bytes",
+        ),
+    ] {
+        assert_eq!(read(code, sending), Code::ServerError, "{sending}");
+        assert_eq!(read(code, receiving), read(code, ""), "{receiving}");
+    }
+}
+
 #[test]
 fn a_grpc_answer_without_its_status_is_lost() {
     let came = Came::new(200, "").with(&[("content-type", "application/grpc+proto")]);

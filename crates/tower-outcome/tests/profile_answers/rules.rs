@@ -1,8 +1,8 @@
 //! Each thing that a rule can ask for.
 
-use http::Method;
+use http::{HeaderMap, Method, StatusCode};
 use tower_outcome::Code;
-use tower_outcome::classify::{History, Sent};
+use tower_outcome::classify::{self, Answer, GrpcStatus, History, Sent};
 use tower_outcome::profile::Meaning;
 
 use super::{Came, profile};
@@ -37,6 +37,27 @@ fn a_header_is_there_or_has_a_value() {
     ));
     assert!(!matches("header = [{ name = 'acme', is = 'two' }]", &came));
     assert!(!matches("header = [{ name = 'other' }]", &came));
+}
+
+/// Most servers percent-encode the spaces of a gRPC message.
+#[test]
+fn the_text_of_a_grpc_message_is_read_as_it_is_meant() {
+    let profile = profile("[[rule]]\nmeans = 'partial'\ntext = 'is in use: 100%'");
+    let none = HeaderMap::new();
+    for (message, meaning) in [
+        ("The%20key%20is%20in%20use:%20100%25", Meaning::Partial),
+        ("The key is in use: 100%", Meaning::Partial),
+        ("The%20key%20is%20in%20use", Meaning::Exists),
+        ("%", Meaning::Exists),
+        ("%e", Meaning::Exists),
+        ("%+1 is in use", Meaning::Exists),
+        ("%ff", Meaning::Exists),
+    ] {
+        let answer = Answer::new(StatusCode::OK, &none).with_grpc(GrpcStatus::new(6, message));
+        let sent = Sent::new(&Method::POST, "/billing.Refunds/Refund");
+        let reading = classify::answer(&profile, &sent, &answer, History::Clean);
+        assert_eq!(reading.meaning, Some(meaning), "{message}");
+    }
 }
 
 #[test]
