@@ -63,7 +63,9 @@ impl Members {
 fn are_bare(names: &str, many: usize) -> bool {
     let count = |letter: u8| {
         let bytes = names.bytes();
-        bytes.fold(0_u8, |count, byte| count.wrapping_add(u8::from(byte == letter)))
+        bytes.fold(0_u8, |count, byte| {
+            count.wrapping_add(u8::from(byte == letter))
+        })
     };
     names.len() <= usize::from(u8::MAX) && usize::from(count(b'/')) == many && count(b'~') == 0
 }

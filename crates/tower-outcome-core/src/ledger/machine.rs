@@ -92,6 +92,7 @@ fn decide(row: &mut Row, event: &mut Event, now: Timestamp) -> Result<(bool, Ans
         Event::Alias { of, shared } => return aliased::introduced(row, *of, *shared, now),
         Event::Claim(claim) => return Ok(claim_of(row, claim, now)),
         Event::Find { result } => done(row, Code::Done, result.take(), now),
+        Event::Home { .. } => return Ok((false, Answer::InProgress)),
         Event::Look { again_after } if in_doubt => {
             return Ok(doubted::look(row, *again_after, now));
         }
