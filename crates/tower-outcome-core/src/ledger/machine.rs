@@ -224,6 +224,7 @@ fn grant(row: &mut Row, claim: &mut Claim, now: Timestamp) -> (bool, Answer) {
 }
 
 /// Takes down how a claim ended, or that it is not known. None where it is not allowed.
+#[inline]
 fn settle(row: &mut Row, ending: &mut Ending, open: bool, now: Timestamp) -> Option<bool> {
     if ending.contradicts_itself() {
         return None;
@@ -305,6 +306,7 @@ pub(super) fn failed(row: &mut Row, code: Code, now: Timestamp) -> Option<bool> 
 }
 
 /// Takes proof that it happened: from anyone, at any epoch, and never twice.
+#[inline]
 pub(super) fn done(
     row: &mut Row,
     code: Code,

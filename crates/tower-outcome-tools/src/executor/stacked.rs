@@ -36,23 +36,24 @@ pub(super) struct Inside {
 }
 
 pub(super) fn place(run: &Run) -> Place {
-    let key = run.intent.key();
     let state = &run.executor.state;
-    let Some(context) = run.outer.as_ref().filter(|outer| outer.answers_for(key)) else {
+    // The executor around may know one version of the rules only, and not the oldest one.
+    let versions = || std::iter::successors(Some(&run.intent), |intent| intent.successor());
+    let answers = |outer: &&Context| versions().any(|intent| outer.answers_for(intent.key()));
+    let Some(context) = run.outer.as_ref().filter(answers) else {
         return Place::OfItsOwn;
     };
+    let is_same = || versions().any(|intent| context.is_named_by(intent.key()));
     let Some(nest) = context.extension::<Nest>() else {
         // Nobody's claim that we know of.
         return Place::OfItsOwn;
     };
     match nest.stack(state) {
-        Some(once) if context.is_named_by(key) && nest.is_of_another(state) => {
-            Place::Inside(Inside {
-                context: context.clone(),
-                nest: nest.clone(),
-                _once: once,
-            })
-        }
+        Some(once) if is_same() && nest.is_of_another(state) => Place::Inside(Inside {
+            context: context.clone(),
+            nest: nest.clone(),
+            _once: once,
+        }),
         Some(_) | None => Place::Nowhere,
     }
 }
