@@ -67,7 +67,7 @@ fn are_bare(names: &str, many: usize) -> bool {
             count.wrapping_add(u8::from(byte == letter))
         })
     };
-    names.len() <= usize::from(u8::MAX) && usize::from(count(b'/')) == many && count(b'~') == 0
+    u8::try_from(names.len()).is_ok() && usize::from(count(b'/')) == many && count(b'~') == 0
 }
 
 /// Compares reference tokens in the order of their names.
