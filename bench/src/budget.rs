@@ -103,7 +103,9 @@ impl Goal {
         } else if noise.is_some_and(|noise| noise > NOISE) {
             Verdict::Noisy
         } else if !is_count(&self.unit)
-            || self.now.is_some_and(|now| self.limit.at(now).holds(figure, rounding))
+            || self
+                .now
+                .is_some_and(|now| self.limit.at(now).holds(figure, rounding))
         {
             Verdict::Missed
         } else {

@@ -52,6 +52,7 @@ pub(crate) fn times(groups: &[&str], measured: &mut Measured) {
     }
     if wanted("memory") {
         memory::times(measured);
+        memory::purges(measured);
     }
 }
 

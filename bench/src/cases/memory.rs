@@ -1,9 +1,15 @@
 //! The ledger in memory, beside tables that only remember.
 
 use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use tower_outcome_core::ledger::{Answer, Claim, Ending, EntryKey, Event, Ledger, Owner};
+use tower_outcome_core::ledger::entry::TOMBSTONE_RETENTION;
+use tower_outcome_core::ledger::{
+    Answer, Claim, Ending, EntryKey, Event, Ledger, Owner, Timestamp,
+};
 use tower_outcome_core::{Code, Intent, MemoryLedger};
 
 use self::tables::{Moka, Sharded, Table};
@@ -64,6 +70,39 @@ pub(super) fn times(measured: &mut Measured) {
     }
 }
 
+/// How long a purge takes at worst that takes a whole part of the table away: for no longer does it
+/// hold any of its locks.
+pub(super) fn purges(measured: &mut Measured) {
+    let (keys, claim) = (keys(ENTRIES), claim());
+    let worst = || {
+        let late = Arc::new(AtomicBool::new(false));
+        let clock = Arc::clone(&late);
+        let ledger = MemoryLedger::default().with_clock(move || {
+            let now = Timestamp(1);
+            if clock.load(Ordering::Relaxed) {
+                now.after(TOMBSTONE_RETENTION * 2)
+            } else {
+                now
+            }
+        });
+        let ledger = Ours(ledger);
+        for key in &keys {
+            ledger.pair(key, &claim);
+        }
+        late.store(true, Ordering::Relaxed);
+        let mut longest = Duration::ZERO;
+        loop {
+            let began = Instant::now();
+            let purged = ledger.purge(PART);
+            longest = longest.max(began.elapsed());
+            if purged < PART {
+                return longest.as_secs_f64() * 1e3;
+            }
+        }
+    };
+    measured.note("memory.purge", "milliseconds", worst().min(worst()));
+}
+
 /// Claims and ends, a key of its own each time, the first ones again once all were used.
 fn pairs(table: impl Table + 'static) -> Run {
     let (keys, claim) = (keys(MANY), claim());
@@ -87,6 +126,17 @@ impl Ours {
     fn apply(&self, key: &EntryKey, event: Event) -> Answer {
         let ledger = self.0.immediate().expect("memory is at hand");
         ledger.apply_now(key, event).expect("there is room")
+    }
+
+    fn purge(&self, limit: usize) -> usize {
+        let mut purged = self.0.purge(limit);
+        match purged
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+        {
+            Poll::Ready(purged) => purged.expect("memory is at hand"),
+            Poll::Pending => unreachable!("memory is at hand"),
+        }
     }
 }
 
@@ -129,3 +179,6 @@ const RESULT: &[u8; 8] = b"{\"id\":7}";
 const MANY: u32 = 1100;
 
 const ENTRIES: u32 = 1_000_000;
+
+/// More rows than a part of the table has.
+const PART: usize = 4096;

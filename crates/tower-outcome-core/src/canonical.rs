@@ -24,7 +24,7 @@
 
 use serde_json::Value;
 
-pub(crate) use self::memory::{Memory, fast_hash};
+pub(crate) use self::memory::Memory;
 pub(crate) use self::number::Number;
 pub(crate) use self::order::compare;
 pub(crate) use self::pointer::push_token;

@@ -119,7 +119,7 @@ impl Fingerprint {
 /// The hash of a field.
 pub(crate) fn hash(hasher: &KeyHasher, name: &str, bytes: &[u8]) -> [u8; 32] {
     let parts = [b"tower-outcome/match", name.as_bytes(), bytes];
-    hasher.clone().parts(&parts).finish()
+    hasher.finish_with(&parts)
 }
 
 /// The names that only one of two lists has or whose hashes are not equal. Both lists are in the

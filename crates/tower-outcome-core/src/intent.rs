@@ -36,6 +36,7 @@ use serde_json::Value;
 pub use self::rules::IntentRules;
 
 use self::members::Members;
+use self::names::Kind;
 use crate::key::{KeyHasher, KeyStyle, sf};
 use crate::{Error, Fingerprint, IdempotencyKey};
 
@@ -324,8 +325,8 @@ impl Intent {
     ) -> Self {
         Self {
             inner: room::shared(Inner {
-                scope: names::shared(scope),
-                tool: names::shared(tool),
+                scope: names::shared(Kind::Scope, scope),
+                tool: names::shared(Kind::Tool, tool),
                 origin,
                 key: key(&base, 0),
                 base,
@@ -379,6 +380,5 @@ fn base(domain: &str, scope: &str, tool: &str, key: &str) -> KeyHasher {
 }
 
 fn key(base: &KeyHasher, occurrence: u32) -> IdempotencyKey {
-    let base = base.clone().parts(&[&occurrence.to_be_bytes()]);
-    IdempotencyKey::from_bytes(base.finish())
+    IdempotencyKey::from_bytes(base.finish_with(&[&occurrence.to_be_bytes()]))
 }

@@ -154,7 +154,11 @@ fn at_epoch(mut event: Event, current: u64) -> Event {
                 _ => current,
             };
         }
-        Event::Alias { .. } | Event::Claim(_) | Event::Find { .. } | Event::Look { .. } => {}
+        Event::Alias { .. }
+        | Event::Claim(_)
+        | Event::Find { .. }
+        | Event::Home { .. }
+        | Event::Look { .. } => {}
     }
     event
 }

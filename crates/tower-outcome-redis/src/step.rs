@@ -154,6 +154,7 @@ const fn needs_our_claim(event: &Event) -> bool {
         Event::Alias { .. }
         | Event::Claim(_)
         | Event::Find { .. }
+        | Event::Home { .. }
         | Event::Look { .. }
         | Event::Resend { .. }
         | Event::Resolve { .. } => false,

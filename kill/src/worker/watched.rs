@@ -52,7 +52,7 @@ impl Ledger for Watched {
 
 const fn step(event: &Event) -> Step {
     match event {
-        Event::Alias { .. } => Step::Alias,
+        Event::Alias { .. } | Event::Home { .. } => Step::Alias,
         Event::Claim(_) => Step::Claim,
         Event::Find { .. } => Step::Find,
         Event::Look { .. } => Step::Look,

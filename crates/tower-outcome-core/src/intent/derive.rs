@@ -69,7 +69,7 @@ fn derive_in(
 
     let origin = Origin::Arguments {
         members: Members::of(memory),
-        version: names::shared(version),
+        version: names::shared(names::Kind::Version, version),
     };
     let fingerprint = memory
         .matched
@@ -77,7 +77,7 @@ fn derive_in(
         .fold(Fingerprint::default(), |all, (pointer, hash)| {
             all.with_hash(&pointer, &hash)
         });
-    let base = hasher.clone().framed(&memory.out);
+    let base = hasher.framed(&memory.out);
     Ok(Intent::make([scope, tool], base, origin, fingerprint))
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::names::shared;
+use super::names::{Kind, shared};
 use super::plan::unescape;
 use crate::canonical::{self, Memory, push_token};
 use crate::fingerprint::differences;
@@ -24,14 +24,14 @@ impl Members {
     /// The members that a writer noted.
     pub(super) fn of(memory: &mut Memory) -> Self {
         let names = if memory.are_pointers && are_bare(&memory.names, memory.top.len()) {
-            shared(&memory.names)
+            shared(Kind::Members, &memory.names)
         } else {
             let mut names = std::mem::take(&mut memory.decoded);
             names.clear();
             for (name, _) in &memory.top {
                 names = push_token(names, &memory.names[name.clone()]);
             }
-            let kept = shared(&names);
+            let kept = shared(Kind::Members, &names);
             memory.decoded = names;
             kept
         };
@@ -63,9 +63,11 @@ impl Members {
 fn are_bare(names: &str, many: usize) -> bool {
     let count = |letter: u8| {
         let bytes = names.bytes();
-        bytes.fold(0_u8, |count, byte| count.wrapping_add(u8::from(byte == letter)))
+        bytes.fold(0_u8, |count, byte| {
+            count.wrapping_add(u8::from(byte == letter))
+        })
     };
-    names.len() <= usize::from(u8::MAX) && usize::from(count(b'/')) == many && count(b'~') == 0
+    u8::try_from(names.len()).is_ok() && usize::from(count(b'/')) == many && count(b'~') == 0
 }
 
 /// Compares reference tokens in the order of their names.

@@ -29,26 +29,33 @@ impl KeyHasher {
 
     /// Takes parts, each behind its length.
     pub(crate) fn parts(mut self, parts: &[&[u8]]) -> Self {
-        for part in parts {
-            self.inner.update(length(part.len()));
-            self.inner.update(part);
-        }
+        update(&mut self.inner, parts);
         self
     }
 
     /// Takes bytes that are parts behind their lengths already.
-    pub(crate) fn framed(mut self, bytes: &[u8]) -> Self {
-        self.inner.update(bytes);
-        self
+    pub(crate) fn framed(&self, bytes: &[u8]) -> Self {
+        let mut hasher = self.clone();
+        hasher.inner.update(bytes);
+        hasher
     }
 
-    /// The hash of all that was taken.
-    pub(crate) fn finish(self) -> [u8; DIGEST] {
-        let digest = self.inner.finalize();
-        match self.outer {
-            Some(outer) => outer.chain_update(digest).finalize().into(),
+    /// The hash of all that was taken, and of these parts.
+    pub(crate) fn finish_with(&self, parts: &[&[u8]]) -> [u8; DIGEST] {
+        let mut inner = self.inner.clone();
+        update(&mut inner, parts);
+        let digest = inner.finalize();
+        match &self.outer {
+            Some(outer) => outer.clone().chain_update(digest).finalize().into(),
             None => digest.into(),
         }
+    }
+}
+
+fn update(hasher: &mut Sha256, parts: &[&[u8]]) {
+    for part in parts {
+        hasher.update(length(part.len()));
+        hasher.update(part);
     }
 }
 
@@ -67,7 +74,7 @@ pub(crate) fn length(bytes: usize) -> [u8; 8] {
 
 /// The hash of `parts`.
 pub(crate) fn digest(parts: &[&[u8]]) -> [u8; DIGEST] {
-    KeyHasher::default().parts(parts).finish()
+    KeyHasher::default().finish_with(parts)
 }
 
 const BLOCK: usize = 64;
@@ -99,7 +106,7 @@ mod tests {
             ),
         ];
         for (secret, message, expected) in cases {
-            let hash = KeyHasher::keyed(secret).framed(message).finish();
+            let hash = KeyHasher::keyed(secret).framed(message).finish_with(&[]);
             assert_eq!(hex(&hash), expected);
         }
     }

@@ -10,6 +10,11 @@
 //! Who knows the youngest key alone may have come first. Then the wish has its entry there, and those
 //! who know both keys meet it. Once that entry is free again, it becomes an alias as well.
 //!
+//! Rules that are rolled back while both versions are at work lead each to the other: two processes
+//! that write their aliases at the same time close a circle. Nobody can have a claim in one. Who comes
+//! upon it sets the [first](EntryKey) of its keys [free](Event::Home), which is the same one for
+//! everybody, and the others lead there.
+//!
 //! Rules that give one key to wishes which their predecessors told apart make an alias *shared*: it
 //! leads nowhere, and who knows no other key is answered that it is still being confirmed.
 //!
@@ -38,10 +43,10 @@
 //! # Ok(()) }
 //! ```
 
-use super::entry::{Entry, EntryKey};
+use super::entry::{Entry, EntryKey, State};
 use super::event::{Answer, Event};
 use super::{Ledger, LedgerError};
-use crate::Intent;
+use crate::{IdempotencyKey, Intent};
 
 /// The wish at its entry, with its younger keys known to the ledger. To be claimed, sent and shown
 /// under the key that it has then.
@@ -53,7 +58,7 @@ use crate::Intent;
 /// # Errors
 ///
 /// [`LedgerError`] where the ledger cannot be asked or has no room for an alias, and where aliases
-/// lead in a circle.
+/// lead on and on.
 pub async fn place<L: Ledger + ?Sized>(ledger: &L, intent: &Intent) -> Result<Intent, LedgerError> {
     let intent = intent.clone().at_home(*intent.own_key());
     let mut home = follow(ledger, &EntryKey::of(&intent), Uses::Claim).await?;
@@ -78,7 +83,7 @@ pub async fn place<L: Ledger + ?Sized>(ledger: &L, intent: &Intent) -> Result<In
 ///
 /// # Errors
 ///
-/// [`LedgerError`] where the ledger cannot be asked, and where aliases lead in a circle.
+/// [`LedgerError`] where the ledger cannot be asked, and where aliases lead on and on.
 pub async fn find<L: Ledger + ?Sized>(
     ledger: &L,
     intent: &Intent,
@@ -98,19 +103,23 @@ pub async fn find<L: Ledger + ?Sized>(
 ///
 /// # Errors
 ///
-/// [`LedgerError`] where the ledger cannot be asked, and where aliases lead in a circle.
+/// [`LedgerError`] where the ledger cannot be asked, and where aliases lead on and on.
 pub async fn read<L: Ledger + ?Sized>(
     ledger: &L,
     key: &EntryKey,
 ) -> Result<Option<Entry>, LedgerError> {
     let mut entry = ledger.read(key).await?;
-    for _ in 0..MOST_VERSIONS {
-        match entry.as_ref().and_then(Entry::leads_to) {
-            Some(to) => entry = ledger.read(&to).await?,
-            None => return Ok(entry),
+    let mut way = Way::default();
+    while let Some((alias, to)) = entry.as_ref().and_then(led) {
+        match way.on(alias, &to)? {
+            Next::Circle(home, _) => {
+                let home = ledger.read(&home).await?;
+                return Ok(home.map(in_circle));
+            }
+            Next::Step => entry = ledger.read(&to).await?,
         }
     }
-    Err(circle())
+    Ok(entry)
 }
 
 /// What an entry is followed for.
@@ -128,18 +137,74 @@ async fn follow<L: Ledger + ?Sized>(
     uses: Uses,
 ) -> Result<EntryKey, LedgerError> {
     let mut key = key.clone();
-    for _ in 0..MOST_VERSIONS {
-        let entry = ledger.read(&key).await?;
-        let Some(to) = entry.as_ref().and_then(Entry::leads_to) else {
-            return Ok(key);
-        };
+    let mut way = Way::default();
+    while let Some((_, to)) = ledger.read(&key).await?.as_ref().and_then(led) {
         if uses == Uses::Claim {
             let (of, shared) = (to.key, false);
             ledger.apply(&key, Event::Alias { of, shared }).await?;
         }
-        key = to;
+        key = match way.on(&key, &to)? {
+            Next::Circle(home, instead_of) => {
+                match ledger.apply(&home, Event::Home { instead_of }).await {
+                    Err(error) if !error.is_fenced() => return Err(error),
+                    // Somebody else was faster, perhaps.
+                    Ok(_) | Err(_) => home,
+                }
+            }
+            Next::Step => to,
+        };
     }
-    Err(circle())
+    Ok(key)
+}
+
+/// An alias, and where it leads.
+fn led(entry: &Entry) -> Option<(&EntryKey, EntryKey)> {
+    Some((&entry.key, entry.leads_to()?))
+}
+
+/// The aliases that were followed.
+#[derive(Default)]
+struct Way {
+    aliases: Vec<EntryKey>,
+    circles: usize,
+}
+
+enum Next {
+    /// The first key of the circle that is closed now, and where its alias leads.
+    Circle(EntryKey, IdempotencyKey),
+    Step,
+}
+
+impl Way {
+    /// Goes on from `alias` to where it leads.
+    fn on(&mut self, alias: &EntryKey, to: &EntryKey) -> Result<Next, LedgerError> {
+        if self.aliases.len() >= MOST_VERSIONS || self.circles >= MOST_CIRCLES {
+            let reason = "aliases of this key lead on and on";
+            return Err(LedgerError::unusable(reason, None));
+        }
+        self.aliases.push(alias.clone());
+        let Some(start) = self.aliases.iter().position(|known| known == to) else {
+            return Ok(Next::Step);
+        };
+        let circle = &self.aliases[start..];
+        let steps = circle.iter().zip(circle.iter().cycle().skip(1));
+        let first = steps.min_by_key(|(alias, _)| &alias.key);
+        let next = first.map_or(Next::Step, |(alias, to)| {
+            Next::Circle(alias.clone(), to.key)
+        });
+        self.aliases.clear();
+        self.circles += 1;
+        Ok(next)
+    }
+}
+
+/// The entry of the first key of a circle: free, as it is set whenever somebody claims.
+fn in_circle(mut entry: Entry) -> Entry {
+    if entry.leads_to().is_some() {
+        entry.state = State::Free;
+        entry.alias_of = None;
+    }
+    entry
 }
 
 #[derive(Eq, PartialEq)]
@@ -159,7 +224,7 @@ async fn introduce<L: Ledger + ?Sized>(
     let shared = false;
     match ledger.apply(key, Event::Alias { of, shared }).await? {
         Answer::InProgress => return Ok(Introduced::HasItsOwn),
-        Answer::Moved(to) if follow(ledger, &key.at(to), Uses::Look).await? != *home => {
+        Answer::Moved(to) if are_apart(ledger, &key.at(to), home).await? => {
             let shared = true;
             ledger.apply(key, Event::Alias { of, shared }).await?;
         }
@@ -168,9 +233,20 @@ async fn introduce<L: Ledger + ?Sized>(
     Ok(Introduced::Alias)
 }
 
-fn circle() -> LedgerError {
-    LedgerError::unusable("aliases of this key lead in a circle", None)
+/// Whether two keys lead to two entries. What is to be home may lead on by now: others place the same
+/// wish meanwhile.
+async fn are_apart<L: Ledger + ?Sized>(
+    ledger: &L,
+    one: &EntryKey,
+    other: &EntryKey,
+) -> Result<bool, LedgerError> {
+    let first = follow(ledger, one, Uses::Look).await?;
+    let second = follow(ledger, other, Uses::Look).await?;
+    Ok(first != second && follow(ledger, one, Uses::Look).await? == first)
 }
 
 /// More versions of rules than anybody has at work at once.
 const MOST_VERSIONS: usize = 16;
+
+/// How many circles are opened that others close again and again, one after the other.
+const MOST_CIRCLES: usize = 16;

@@ -61,6 +61,11 @@ pub(super) fn asked(
         return Err(illegal(row, name));
     };
     let moved = match (event, row.is_shared()) {
+        (Event::Home { instead_of }, false) if *instead_of == target => {
+            set_free(row, now);
+            return Ok((true, Answer::Applied));
+        }
+        (Event::Home { .. }, _) => return Ok((false, Answer::InProgress)),
         (Event::Alias { of, .. }, _) if *of == target => Answer::Applied,
         (Event::Alias { shared: true, .. }, _) => {
             let news = !row.is_shared();
@@ -73,6 +78,17 @@ pub(super) fn asked(
         _ => return Err(illegal(row, name)),
     };
     Ok((used(row, now), moved))
+}
+
+/// Nobody had a claim on it, and what was sent before it became an alias is proven to have failed.
+fn set_free(row: &mut Row, now: Timestamp) {
+    row.standing = Standing {
+        state: State::Free,
+        code: None,
+        landing: Landing::InFlight,
+    };
+    row.updated_at = now;
+    row.more_mut().alias_of = None;
 }
 
 /// Keeps an alias that is used from being forgotten. Whether it is to be stored: not each time.

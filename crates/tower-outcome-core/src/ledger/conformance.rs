@@ -33,6 +33,7 @@ mod aliases;
 mod bench;
 mod caps;
 mod changes;
+mod circles;
 mod doubt;
 mod drops;
 mod expiry;
@@ -82,6 +83,9 @@ pub async fn run<L: Ledger>(fresh: impl AsyncFn(Clock) -> L) {
         caps::names_and_bytes_of_any_kind_come_back,
         changes::every_change_is_told,
         changes::who_no_longer_waits_keeps_nobody,
+        circles::a_circle_that_is_closed_again_is_opened_where_it_was,
+        circles::of_rules_that_were_taken_back_one_is_granted,
+        circles::only_an_alias_is_set_free_and_only_from_where_it_was_seen_to_lead,
         doubt::a_look_is_both_lease_and_backoff,
         doubt::a_new_claim_has_not_been_looked_at,
         doubt::a_person_speaks_of_the_entry_that_was_shown,

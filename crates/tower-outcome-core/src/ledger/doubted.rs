@@ -44,6 +44,9 @@ pub(super) fn resolved(row: &mut Row, verdict: &mut Resolved, word: Resolution) 
     row.more_mut().resolution = Some(word);
     match verdict {
         Resolved::Done { result } => done(row, Code::Done, result.take(), now),
-        Resolved::Failed => failed(row, Code::NotSent, now),
+        Resolved::Failed => {
+            failed(row, Code::NotSent, now);
+            Some(true)
+        }
     }
 }

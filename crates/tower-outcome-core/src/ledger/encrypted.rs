@@ -106,6 +106,7 @@ impl<L: Ledger, C: Cipher> EncryptedLedger<L, C> {
             },
             Event::Alias { .. }
             | Event::Claim(_)
+            | Event::Home { .. }
             | Event::Look { .. }
             | Event::Release { .. }
             | Event::Resend { .. }

@@ -28,6 +28,13 @@ pub enum Event {
         /// What was found, as the answer to later identical calls.
         result: Option<Box<[u8]>>,
     },
+    /// The intent is found under this key itself: its aliases lead in a circle, so that nobody has a
+    /// claim on any of them. Only what is an alias of `instead_of` still is set free; what is not
+    /// answers [`Answer::InProgress`]. See [`alias`](super::alias).
+    Home {
+        /// Where the alias was seen to lead.
+        instead_of: IdempotencyKey,
+    },
     /// Somebody is about to look it up. Of all who ask, one is answered [`Answer::Applied`] and
     /// looks; the others are answered [`Answer::InProgress`]. Only what is in doubt is looked up.
     Look {
@@ -93,7 +100,11 @@ impl Event {
             | Self::Resolve { epoch, .. }
             | Self::Send { epoch, .. }
             | Self::Settle { epoch, .. } => Some(*epoch),
-            Self::Alias { .. } | Self::Claim(_) | Self::Find { .. } | Self::Look { .. } => None,
+            Self::Alias { .. }
+            | Self::Claim(_)
+            | Self::Find { .. }
+            | Self::Home { .. }
+            | Self::Look { .. } => None,
         }
     }
 
@@ -104,6 +115,7 @@ impl Event {
             Self::Alias { .. } => "alias",
             Self::Claim(_) => "claim",
             Self::Find { .. } => "find",
+            Self::Home { .. } => "home",
             Self::Look { .. } => "look",
             Self::Release { .. } => "release",
             Self::Resend { .. } => "resend",

@@ -92,10 +92,14 @@ fn decide(row: &mut Row, event: &mut Event, now: Timestamp) -> Result<(bool, Ans
         Event::Alias { of, shared } => return aliased::introduced(row, *of, *shared, now),
         Event::Claim(claim) => return Ok(claim_of(row, claim, now)),
         Event::Find { result } => done(row, Code::Done, result.take(), now),
+        Event::Home { .. } => return Ok((false, Answer::InProgress)),
         Event::Look { again_after } if in_doubt => {
             return Ok(doubted::look(row, *again_after, now));
         }
-        Event::Release { code, .. } if open => released(row, *code, now),
+        Event::Release { code, .. } if open => {
+            released(row, *code, now);
+            Some(true)
+        }
         Event::Resend { sends_for, .. } if in_doubt => {
             return Ok(doubted::resend(row, now.after(*sends_for)));
         }
@@ -117,7 +121,10 @@ fn decide(row: &mut Row, event: &mut Event, now: Timestamp) -> Result<(bool, Ans
             lease,
             sends_for,
             ..
-        } if claimed => send(row, write, [*lease, *sends_for], now),
+        } if claimed => {
+            send(row, write, [*lease, *sends_for], now);
+            Some(true)
+        }
         Event::Settle { ending, .. } => settle(row, ending, open, now),
         Event::Look { .. }
         | Event::Release { .. }
@@ -223,13 +230,14 @@ fn grant(row: &mut Row, claim: &mut Claim, now: Timestamp) -> (bool, Answer) {
 }
 
 /// Takes down how a claim ended, or that it is not known. None where it is not allowed.
+#[inline]
 fn settle(row: &mut Row, ending: &mut Ending, open: bool, now: Timestamp) -> Option<bool> {
     if ending.contradicts_itself() {
         return None;
     }
     match ending {
         Ending::Done { code, result } => return done(row, *code, result.take(), now),
-        Ending::Failed { code } if open => return failed(row, *code, now),
+        Ending::Failed { code } if open => failed(row, *code, now),
         Ending::Partial { result } if open => {
             row.forget_requests();
             row.standing.state = State::Partial;
@@ -254,7 +262,7 @@ fn settle(row: &mut Row, ending: &mut Ending, open: bool, now: Timestamp) -> Opt
     Some(true)
 }
 
-fn released(row: &mut Row, code: Code, now: Timestamp) -> Option<bool> {
+fn released(row: &mut Row, code: Code, now: Timestamp) {
     row.standing.state = State::Free;
     row.standing.code = Some(code);
     row.maybe_sent = false;
@@ -263,15 +271,9 @@ fn released(row: &mut Row, code: Code, now: Timestamp) -> Option<bool> {
     if let Some(more) = row.any_more_mut() {
         more.writes.clear();
     }
-    Some(true)
 }
 
-fn send(
-    row: &mut Row,
-    write: &mut WriteRecord,
-    [lease, sends_for]: [Duration; 2],
-    now: Timestamp,
-) -> Option<bool> {
+fn send(row: &mut Row, write: &mut WriteRecord, [lease, sends_for]: [Duration; 2], now: Timestamp) {
     let lease_until = now.after(lease);
     row.standing.state = State::Dispatching;
     row.maybe_sent = true;
@@ -288,11 +290,10 @@ fn send(
         write.request = write.request.filter(fits);
         more.writes.push(write);
     }
-    Some(true)
 }
 
 /// Takes proof that nothing happened.
-pub(super) fn failed(row: &mut Row, code: Code, now: Timestamp) -> Option<bool> {
+pub(super) fn failed(row: &mut Row, code: Code, now: Timestamp) {
     row.forget_requests();
     row.standing.state = State::Failed;
     row.standing.code = Some(code);
@@ -300,10 +301,10 @@ pub(super) fn failed(row: &mut Row, code: Code, now: Timestamp) -> Option<bool> 
     row.generation += 1;
     row.updated_at = now;
     row.set_result(None);
-    Some(true)
 }
 
 /// Takes proof that it happened: from anyone, at any epoch, and never twice.
+#[inline]
 pub(super) fn done(
     row: &mut Row,
     code: Code,

@@ -107,7 +107,7 @@ impl MemoryLedger {
             filter.limit.saturating_add(1),
             |row, state| {
                 let listed = filter.state.is_none_or(|asked| asked == state) && behind(row);
-                listed.then(|| row.created_at)
+                listed.then_some(row.created_at)
             },
             |entry, now| filter.admits(entry, now),
         );
@@ -131,7 +131,7 @@ impl MemoryLedger {
                 };
                 match outlived {
                     Outlived::Alias => {
-                        aliases.push((row.key.clone(), row.alias_of().map(|of| row.key.at(of))))
+                        aliases.push((row.key.clone(), row.alias_of().map(|of| row.key.at(of))));
                     }
                     Outlived::Result => row.set_result(None),
                     Outlived::Everything | Outlived::Nothing => {}
@@ -198,7 +198,7 @@ impl Ledger for MemoryLedger {
 
     fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
         Box::pin(async move {
-            let unknown = |row: &Row, state| (state == State::Unknown).then(|| row.updated_at);
+            let unknown = |row: &Row, state| (state == State::Unknown).then_some(row.updated_at);
             Ok(self.first(limit, unknown, |_, _| true))
         })
     }

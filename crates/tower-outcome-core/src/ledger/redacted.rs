@@ -67,6 +67,10 @@ impl Debug for Event {
                 .debug_struct("Find")
                 .field("result", &Length::of(result.as_deref()))
                 .finish(),
+            Self::Home { instead_of } => f
+                .debug_struct("Home")
+                .field("instead_of", instead_of)
+                .finish(),
             Self::Look { again_after } => f
                 .debug_struct("Look")
                 .field("again_after", again_after)

@@ -144,8 +144,11 @@ impl Row {
     }
 
     /// Takes a lease that has ended into account.
+    #[inline]
     pub(super) fn expire(&mut self, now: Timestamp) {
-        self.standing = self.life().standing_at(self.standing, now);
+        if self.lease_until <= now {
+            self.standing = self.life().standing_at(self.standing, now);
+        }
     }
 
     /// Whether the key is an alias that several entries have.
@@ -154,6 +157,7 @@ impl Row {
     }
 
     /// Leaves nothing but the key, who has claimed it, and what must be equal in an identical call.
+    #[inline]
     pub(super) fn renew(&mut self, fingerprint: Fingerprint) {
         self.rest = Rest::More(None);
         if !fingerprint.is_empty() {
@@ -168,6 +172,7 @@ impl Row {
         }
     }
 
+    #[inline]
     pub(super) fn set_result(&mut self, result: Option<Box<[u8]>>) {
         match &mut self.rest {
             Rest::More(Some(more)) => more.result = result,
@@ -221,6 +226,7 @@ impl Row {
     }
 
     /// What has ended is never sent again.
+    #[inline]
     pub(super) fn forget_requests(&mut self) {
         for write in self
             .any_more_mut()
@@ -244,6 +250,7 @@ impl Row {
     }
 
     /// Gives the room back for what there is no more of.
+    #[inline]
     pub(super) fn tidy(&mut self) {
         if let Rest::More(Some(more)) = &mut self.rest
             && more.is_result(self.lease_until)

@@ -129,3 +129,60 @@ fn an_alias_that_is_forgotten_although_it_is_used_is_caught() {
     };
     caught(idle, &["aliases::an_alias_that_is_used_is_not_forgotten"]);
 }
+
+#[test]
+fn a_circle_that_nobody_opens_is_caught() {
+    let closed = Wrong {
+        step: |key, entry, event, now| {
+            let opens = matches!(event, Event::Home { .. });
+            let (next, answer) = step(key, entry, event, now)?;
+            Ok((next.filter(|_| !opens), answer))
+        },
+        ..Wrong::default()
+    };
+    caught(
+        closed,
+        &[
+            "circles::a_circle_that_is_closed_again_is_opened_where_it_was",
+            "circles::of_rules_that_were_taken_back_one_is_granted",
+        ],
+    );
+}
+
+#[test]
+fn an_alias_that_is_set_free_wherever_it_leads_is_caught() {
+    let careless = Wrong {
+        step: |key, entry, mut event, now| {
+            let target = entry.and_then(|entry| entry.alias_of);
+            if let (Event::Home { instead_of }, Some(target)) = (&mut event, target) {
+                *instead_of = target;
+            }
+            step(key, entry, event, now)
+        },
+        ..Wrong::default()
+    };
+    caught(
+        careless,
+        &["circles::only_an_alias_is_set_free_and_only_from_where_it_was_seen_to_lead"],
+    );
+}
+
+#[test]
+fn a_circle_that_is_opened_by_beginning_anew_is_caught() {
+    let forgetful = Wrong {
+        step: |key, entry, event, now| {
+            let opens = matches!(event, Event::Home { .. });
+            let (next, answer) = step(key, entry, event, now)?;
+            let anew = |next| Entry { epoch: 0, ..next };
+            Ok((
+                next.map(|next| if opens { anew(next) } else { next }),
+                answer,
+            ))
+        },
+        ..Wrong::default()
+    };
+    caught(
+        forgetful,
+        &["circles::a_circle_that_is_closed_again_is_opened_where_it_was"],
+    );
+}

@@ -42,20 +42,22 @@ pub(super) struct Inside {
 }
 
 pub(super) fn place(run: &Run) -> Place {
-    let key = run.intent.key();
     let state = &run.executor.state;
-    let Some(context) = run.outer.as_ref().filter(|outer| outer.answers_for(key)) else {
+    // The executor around may know one version of the rules only, and not the oldest one.
+    let versions = || std::iter::successors(Some(&run.intent), |intent| intent.successor());
+    let answers = |outer: &&Context| versions().any(|intent| outer.answers_for(intent.key()));
+    let Some(context) = run.outer.as_ref().filter(answers) else {
         return Place::OfItsOwn;
     };
+    let names = |around: &&Context| versions().any(|intent| around.is_named_by(intent.key()));
     let Some(nest) = context.extension::<Nest>() else {
         // Nobody's claim that we know of.
         return Place::OfItsOwn;
     };
-    let same = context.lineage().filter(|around| around.is_named_by(key));
-    let mut same = same.filter_map(Context::extension::<Nest>);
+    let mut same = context.lineage().filter(names).filter_map(Context::extension::<Nest>);
     let is_in_itself = same.any(|nest| !nest.is_of_another(state));
     match nest.stack(state, context.gate()) {
-        Some(level) if context.is_named_by(key) && !is_in_itself => Place::Inside(Inside {
+        Some(level) if names(&context) && !is_in_itself => Place::Inside(Inside {
             context: context.clone(),
             nest: nest.clone(),
             level,

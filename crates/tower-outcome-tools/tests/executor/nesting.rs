@@ -209,6 +209,21 @@ async fn a_call_that_makes_itself_is_told_that_it_is_running() {
     assert_eq!(started.elapsed(), Duration::ZERO);
 }
 
+/// It would be sent under a key of the call in between, and be that call's evidence.
+#[tokio::test]
+async fn a_call_is_no_part_of_another_call_that_is_made_inside_it() {
+    let bench = Bench::start().await;
+    let worker = bench.executor().with_tool(bench.refund());
+    let between = bench.executor();
+    let between = between.with_tool(calling("resolve", worker, "refund"));
+    let gateway = bench.executor();
+    let gateway = gateway.with_tool(calling("refund", between, "resolve"));
+    let envelope = gateway.run(call("refund")).await;
+    let inner = &envelope.data()["data"];
+    assert_eq!(inner["code"], "already_in_progress", "{envelope:?}");
+    assert_eq!(bench.billing.received().len(), 0);
+}
+
 /// A client that claims in the ledger which the executor claims in.
 fn claiming(bench: &Bench) -> OutcomeClient {
     let http = reqwest::Client::builder().for_writes().build().unwrap();

@@ -1,16 +1,19 @@
 //! Tools whose rules have several versions, in processes that know different ones.
 
+use serde_json::json;
 use tower_outcome::{Code, Envelope, Outcome};
 use tower_outcome_core::IntentRules;
 use tower_outcome_core::ledger::{EntryKey, Ledger as _, State, alias};
 use tower_outcome_testkit::{Step, What};
-use tower_outcome_tools::{Executor, Operator};
+use tower_outcome_tools::{Executor, Operator, Tool};
 
 use crate::support::{Bench, SHORT, call, failing, is, order, rejected};
 
 const FORMER: &[u8] = &[1];
 const OVERLAP: &[u8] = &[1, 2];
 const NEW: &[u8] = &[2];
+/// Rules that were taken back.
+const BACK: &[u8] = &[2, 1];
 
 #[tokio::test]
 async fn each_version_answers_with_the_result_of_the_other() {
@@ -107,6 +110,37 @@ async fn an_alias_without_an_entry_leads_to_the_one_that_is_to_come() {
         Outcome::AlreadyDone,
         Code::AlreadyDone,
     );
+}
+
+/// The worker derives another key than the one that the gateway has claimed. It is the same call.
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_knows_another_version_is_a_part_of_the_gateways_call() {
+    for (outer, inner) in [
+        (FORMER, OVERLAP),
+        (OVERLAP, FORMER),
+        (OVERLAP, NEW),
+        (NEW, OVERLAP),
+        (OVERLAP, BACK),
+        (BACK, OVERLAP),
+    ] {
+        let bench = Bench::start().await;
+        let worker = executor(&bench, inner);
+        let gateway = Tool::write("refund", move |_| {
+            let worker = worker.clone();
+            async move { Ok(json!(worker.run(call("refund")).await)) }
+        });
+        let gateway = bench.executor().with_tool(gateway.with_rules(rules(outer)));
+        let started = tokio::time::Instant::now();
+        let envelope = gateway.run(call("refund")).await;
+        is(&envelope, Outcome::Ok, Code::Done);
+        assert_eq!(
+            envelope.data()["code"],
+            "done",
+            "{outer:?} around {inner:?}"
+        );
+        assert!(started.elapsed() < SHORT, "{outer:?} around {inner:?}");
+        assert_eq!(bench.billing.received().len(), 1);
+    }
 }
 
 async fn run(bench: &Bench, versions: &[u8]) -> Envelope {

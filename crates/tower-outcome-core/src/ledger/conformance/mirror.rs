@@ -197,6 +197,8 @@ pub(super) fn events() -> Vec<Event> {
         alias(OTHER, false),
         alias(THIRD, false),
         alias(THIRD, true),
+        home(OTHER),
+        home(THIRD),
         Event::Look { again_after: LEASE },
         Event::Claim(claim()),
         Event::Claim(Claim {
@@ -238,6 +240,11 @@ pub(super) fn events() -> Vec<Event> {
 const fn alias(of: u8, shared: bool) -> Event {
     let of = IdempotencyKey::from_bytes([of; 32]);
     Event::Alias { of, shared }
+}
+
+const fn home(instead_of: u8) -> Event {
+    let instead_of = IdempotencyKey::from_bytes([instead_of; 32]);
+    Event::Home { instead_of }
 }
 
 /// Keys that an entry may be an alias of.

@@ -130,5 +130,5 @@ const FIRST_ROWS: usize = 14;
 /// Enough that tasks on all threads hardly ever meet.
 const FEWEST_PARTS: usize = 16;
 
-/// What costs next to nothing where there is hardly a row.
-const MOST_PARTS: usize = 1024;
+/// Enough for ten million rows, at 40 bytes each.
+const MOST_PARTS: usize = 4096;
