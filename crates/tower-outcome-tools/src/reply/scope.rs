@@ -215,8 +215,12 @@ impl Scope {
             || sentence.pack.negates_backwards && self.being
     }
 
-    /// "I did cancel it".
+    /// "I did cancel it", "it could be cancelled" where that tells of the past.
     pub(crate) fn did(&self, sentence: &Sentence<'_>, hit: &Hit) -> bool {
+        if sentence.pack.negates_backwards && !sentence.pack.unspaced {
+            // The verb comes last.
+            return sentence.around(Role::Did, self.start, self.end).is_some();
+        }
         let before = sentence.before_adverbs(hit.start);
         let near = before.saturating_sub(3).max(self.start);
         sentence
