@@ -217,7 +217,13 @@ impl Scope {
 
     /// "I did cancel it", "it could be cancelled" where that tells of the past.
     pub(crate) fn did(&self, sentence: &Sentence<'_>, hit: &Hit) -> bool {
-        if sentence.pack.negates_backwards && !sentence.pack.unspaced {
+        let (backwards, unspaced) = (sentence.pack.negates_backwards, sentence.pack.unspaced);
+        if backwards && unspaced {
+            // It ends the verb.
+            let mut did = sentence.scan.around(Role::Did).iter();
+            return did.any(|did| (hit.end..=hit.end + 1).contains(&did.start));
+        }
+        if backwards {
             // The verb comes last.
             return sentence.around(Role::Did, self.start, self.end).is_some();
         }

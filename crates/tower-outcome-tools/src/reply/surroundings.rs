@@ -50,14 +50,9 @@ pub(crate) fn is_doubted(sentence: &Sentence<'_>, clauses: &[Clause], at: usize)
     let doubts = |clause: &Clause| sentence.has(Role::Doubt, clause.start, clause.end);
     let clause = &clauses[at];
     let before = clauses[..at].iter().rev().zip(clauses[..=at].iter().rev());
-    // "It is not that it failed: it has been refunded": what follows is what is meant instead.
-    let mut is_apart = false;
     let before = before
         .take_while(|(_, next)| next.opener != Opener::But)
-        .any(|(c, next)| {
-            is_apart |= next.opener == Opener::Break;
-            doubts(c) && !(is_apart && is_about_another(sentence, c))
-        });
+        .any(|(c, _)| doubts(c));
     // "..., but I cannot confirm it": the doubt names nothing else.
     let names = |clause: &Clause| {
         sentence.names(clause.start, clause.end)
@@ -65,12 +60,6 @@ pub(crate) fn is_doubted(sentence: &Sentence<'_>, clauses: &[Clause], at: usize)
     };
     let after = clauses[at + 1..].iter().any(|c| doubts(c) && !names(c));
     doubts(clause) || before || after
-}
-
-/// Whether what a clause doubts is a statement of its own.
-fn is_about_another(sentence: &Sentence<'_>, clause: &Clause) -> bool {
-    let mut hits = sentence.hits(clause.start, clause.end);
-    hits.any(|hit| !hit.is(Role::Doubt) && sentence.is_predicate(hit, clause.start, clause.end))
 }
 
 /// "Do not", "please don't": no one is said to have failed.
