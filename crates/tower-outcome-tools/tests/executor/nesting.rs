@@ -214,9 +214,10 @@ async fn a_call_that_makes_itself_is_told_that_it_is_running() {
 async fn late(gives_up: bool) -> Bench {
     let bench = Bench::scripted([Step::CommitThenHold]).await;
     let refund = bench.refund();
-    let refund = match gives_up {
-        true => refund,
-        false => refund.with_deadline(SHORT),
+    let refund = if gives_up {
+        refund
+    } else {
+        refund.with_deadline(SHORT)
     };
     let executor = bench.executor().with_tool(refund);
     let worker = executor.clone();
