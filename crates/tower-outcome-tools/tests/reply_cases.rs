@@ -35,6 +35,7 @@ fn at_least_95_in_100_flags_are_right_and_90_in_100_untrue_replies_flagged() {
         include_str!("data/replies_more.jsonl"),
         include_str!("data/replies_mixed.jsonl"),
         include_str!("data/replies_kinds.jsonl"),
+        include_str!("data/replies_turns.jsonl"),
         include_str!("data/replies_unseen.jsonl"),
     ] {
         let marks = marks_on(file);

@@ -262,3 +262,66 @@ fn ours(word: &Word) -> Option<&tower_outcome::Error> {
         Word::Ok(_) | Word::Panicked | Word::Running => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Code, Evidence, Outcome, Part, Seen, Value, Word, fold};
+
+    const CODES: [Code; 5] = [
+        Code::AlreadyDone,
+        Code::AlreadyInProgress,
+        Code::Done,
+        Code::Rejected,
+        Code::ServerError,
+    ];
+
+    /// The table of what a call ends in.
+    fn table(parts: &[Outcome], word: &Word) -> Outcome {
+        let any = |outcome| parts.contains(&outcome);
+        let is_done = any(Outcome::AlreadyDone) || any(Outcome::Ok);
+        match word {
+            _ if any(Outcome::Skipped) || any(Outcome::Unknown) => Outcome::Unknown,
+            _ if !is_done => Outcome::Failed,
+            Word::Error(_) | Word::Panicked | Word::Running => Outcome::Unknown,
+            Word::Ok(_) if any(Outcome::Failed) => Outcome::Unknown,
+            Word::Ok(_) if any(Outcome::Ok) => Outcome::Ok,
+            Word::Ok(_) => Outcome::AlreadyDone,
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_table_holds_for_all_that_up_to_three_writes_and_a_handler_say() {
+        let combinations = (0..5_usize.pow(3)).map(|n| [n % 5, n / 5 % 5, n / 25]);
+        for (codes, many) in combinations.flat_map(|it| (0..=3).map(move |many| (it, many))) {
+            let codes = codes.map(|at| CODES[at]);
+            let parts = codes[..many].iter().map(|code| Part {
+                name: "a write".into(),
+                conclusion: (*code).into(),
+                seen: match code {
+                    Code::Done | Code::Rejected | Code::ServerError => Seen::Left,
+                    _ => Seen::Never,
+                },
+            });
+            let parts: Vec<_> = parts.collect();
+            let outcomes: Vec<_> = codes[..many].iter().map(|code| code.outcome()).collect();
+            let left = parts.iter().any(|part| part.seen == Seen::Left);
+            let words = [
+                Word::Ok(Value::Null),
+                Word::Error("broken".into()),
+                Word::Panicked,
+                Word::Running,
+            ];
+            for word in words {
+                let folded = fold(&Evidence {
+                    single_write: false,
+                    word: &word,
+                    parts: parts.clone(),
+                    seen: if left { Seen::Left } else { Seen::Never },
+                    cut: None,
+                });
+                let (told, expected) = (folded.conclusion.outcome(), table(&outcomes, &word));
+                assert_eq!(told, expected, "{outcomes:?} {word:?}");
+            }
+        }
+    }
+}

@@ -7,6 +7,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use futures_util::future::join_all;
+use tokio::sync::watch;
 use tower_outcome::Context;
 use tower_outcome_core::ledger::{Entry, Owner};
 use tower_outcome_core::{Code, Conclusion, Gate, Outcome};
@@ -38,19 +40,54 @@ pub(super) struct Nested {
     name: Box<str>,
     gate: Gate,
     end: Arc<OnceLock<Conclusion>>,
+    /// What came out after that.
+    late: Arc<OnceLock<Conclusion>>,
+    under_way: watch::Receiver<()>,
+}
+
+/// A nested call that is under way, until this is dropped.
+pub(super) struct UnderWay {
+    #[expect(dead_code, reason = "dropped, it tells those who wait")]
+    over: watch::Sender<()>,
 }
 
 impl Nested {
+    fn new(name: &str, gate: &Gate) -> (Self, UnderWay) {
+        let (over, under_way) = watch::channel(());
+        let nested = Self {
+            name: name.into(),
+            gate: gate.clone(),
+            end: Arc::default(),
+            late: Arc::default(),
+            under_way,
+        };
+        (nested, UnderWay { over })
+    }
+
     pub(super) fn end(&self, conclusion: Conclusion) {
         // The first word stays: it is what the handler was told.
         let _ = self.end.set(conclusion);
     }
 
+    /// Takes in what became of it after all.
+    pub(super) fn end_late(&self, conclusion: Conclusion) {
+        let _ = self.late.set(conclusion);
+    }
+
     /// Whether it may have sent something, for all that is known.
     pub(super) fn may_have_left(&self) -> bool {
-        let seen = self.gate.look();
-        let end = self.end.get().copied().unwrap_or_else(|| open(seen));
-        end.outcome() != Outcome::Failed
+        self.conclusion().outcome() != Outcome::Failed
+    }
+
+    fn conclusion(&self) -> Conclusion {
+        let known = self.late.get().or(self.end.get()).copied();
+        known.unwrap_or_else(|| open(self.gate.look()))
+    }
+
+    /// Waits until nothing of it is under way any more.
+    async fn over(mut self) {
+        // Nothing is ever sent.
+        while self.under_way.changed().await.is_ok() {}
     }
 }
 
@@ -70,15 +107,11 @@ impl Nest {
     }
 
     /// Takes a call down as one that `outer`'s handler made, if an executor runs it.
-    pub(super) fn enter(outer: &Context, tool: &str, gate: &Gate) -> Option<Nested> {
+    pub(super) fn enter(outer: &Context, tool: &str, gate: &Gate) -> Option<(Nested, UnderWay)> {
         let nest = outer.extension::<Self>()?;
-        let nested = Nested {
-            name: tool.into(),
-            gate: gate.clone(),
-            end: Arc::default(),
-        };
+        let (nested, under_way) = Nested::new(tool, gate);
         lock(&nest.inside.calls).push(nested.clone());
-        Some(nested)
+        Some((nested, under_way))
     }
 
     /// Takes down that a write which the running handler wanted was refused before it started.
@@ -86,7 +119,7 @@ impl Nest {
         let refused = Gate::new();
         refused.seal();
         let outer = Context::current();
-        if let Some(nested) = outer.and_then(|outer| Self::enter(&outer, tool, &refused)) {
+        if let Some((nested, _)) = outer.and_then(|outer| Self::enter(&outer, tool, &refused)) {
             nested.end(Conclusion::new(code).for_this_call());
         }
     }
@@ -112,15 +145,30 @@ impl Nest {
 
     pub(super) fn parts(&self) -> Vec<Part> {
         let calls = lock(&self.inside.calls);
-        let parts = calls.iter().map(|nested| {
-            let seen = nested.gate.look();
-            Part {
-                name: nested.name.clone(),
-                conclusion: nested.end.get().copied().unwrap_or_else(|| open(seen)),
-                seen,
-            }
+        let parts = calls.iter().map(|nested| Part {
+            name: nested.name.clone(),
+            conclusion: nested.conclusion(),
+            seen: nested.gate.look(),
         });
         parts.collect()
+    }
+
+    /// Waits until nothing is under way any more of the calls that have not ended.
+    pub(super) async fn settled(&self) {
+        self.over(|nested| nested.end.get().is_none()).await;
+    }
+
+    /// Waits until nothing is under way any more of the calls of which it is not known what became
+    /// of them.
+    pub(super) async fn known(&self) {
+        self.over(|nested| nested.conclusion().outcome() == Outcome::Unknown)
+            .await;
+    }
+
+    async fn over(&self, is_meant: impl Fn(&Nested) -> bool) {
+        let calls = lock(&self.inside.calls).clone();
+        let meant = calls.into_iter().filter(is_meant);
+        join_all(meant.map(Nested::over)).await;
     }
 
     fn holds(&self, lanes: &Lanes, lane: &Lane) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -13,7 +13,7 @@ use tower_outcome_core::ledger::{Timestamp, WriteRecord};
 use tower_outcome_core::{BoxError, Code, Conclusion, Envelope, Gate, Intent, Outcome, Pass, Seen};
 
 use super::fold::{Evidence, Folded, Part, Word, fold};
-use super::nested::Nest;
+use super::nested::{Nest, Nested};
 use super::replay::seconds;
 use super::row::Row;
 use super::task::Cut;
@@ -32,6 +32,8 @@ pub(super) struct Settling {
     state: Arc<State>,
     context: Context,
     nest: Nest,
+    /// What it is to the call whose handler makes it.
+    nested: Option<Nested>,
     row: Arc<Row>,
     deadline: Instant,
     /// What an opaque handler holds while it runs.
@@ -74,6 +76,7 @@ impl Settling {
             state,
             context,
             nest,
+            nested: run.nested.clone(),
             row,
             deadline,
             pass: None,
@@ -122,7 +125,8 @@ impl Settling {
         let writes = self.context.writes();
         let open = writes.iter().filter(|write| write.conclusion().is_none());
         // What is still open then counts as such.
-        let _ = timeout_at(until, join_all(open.map(Call::settled))).await;
+        let open = join(join_all(open.map(Call::settled)), self.nest.settled());
+        let _ = timeout_at(until, open).await;
     }
 
     /// Chooses the word, takes it down, and says it.
@@ -155,13 +159,17 @@ impl Settling {
         };
         let writes = self.context.writes();
         let open = writes.iter().filter(|write| is_open(write));
-        let _ = timeout(self.row.lease, join_all(open.map(Call::settled))).await;
+        let open = join(join_all(open.map(Call::settled)), self.nest.known());
+        let _ = timeout(self.row.lease, open).await;
         let folded = self.fold(&word);
         let conclusion = folded.conclusion;
         if conclusion.outcome() != Outcome::Unknown || conclusion.code() == Code::Partial {
             let conclusion = self.row.settle(&folded, self.context.gate().look()).await;
             if conclusion.outcome() != Outcome::Unknown || conclusion.code() == Code::Partial {
                 self.state.doubts.forget(&self.row.key);
+                if let Some(nested) = &self.nested {
+                    nested.end_late(Conclusion::new(conclusion.code()).for_this_call());
+                }
             }
         }
     }

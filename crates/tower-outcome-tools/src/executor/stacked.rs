@@ -206,7 +206,8 @@ async fn announce(
     let gate = context.gate().child();
     let nested = Nest::enter(context, run.tool.name(), &gate);
     let pass = gate.pass().map_err(|_| unsent())?;
-    let nested = nested.ok_or_else(unsent)?;
+    // Its run is awaited, or has been dropped.
+    let (nested, _) = nested.ok_or_else(unsent)?;
     Ok(Some((pass, nested)))
 }
 

@@ -27,7 +27,9 @@ pub(super) async fn shielded(mut run: Run) -> Envelope {
         None => Gate::new(),
     };
     let outer = run.outer.as_ref();
-    run.nested = outer.and_then(|outer| Nest::enter(outer, run.tool.name(), &gate));
+    let nested = outer.and_then(|outer| Nest::enter(outer, run.tool.name(), &gate));
+    let (nested, under_way) = nested.unzip();
+    run.nested = nested;
     let Some((open, untold)) = Running::enter(&run.executor.state.running) else {
         gate.seal();
         return narrow(Code::ShuttingDown).with_key(&key);
@@ -44,7 +46,7 @@ pub(super) async fn shielded(mut run: Run) -> Envelope {
     let abandoned = Abandoned(gate.clone());
     tokio::spawn(async move {
         arrive(run, gate, teller).await;
-        drop(open);
+        drop((open, under_way));
     });
     let envelope = told.await.unwrap_or_else(|_| {
         // The runtime is going down, or the ledger panicked.

@@ -125,6 +125,7 @@ impl Sentence<'_> {
         let before = |other: &&Hit| (near..=at).contains(&other.end) && other.start < hit.start;
         self.scan.hits.iter().filter(before).any(is_modal)
             || self.around(Role::Cue, near, at).is_some()
+            || self.around(Role::Did, near, at).is_some()
     }
 
     /// Whether the hit can make a sentence.

@@ -215,8 +215,18 @@ impl Scope {
             || sentence.pack.negates_backwards && self.being
     }
 
-    /// "I did cancel it".
+    /// "I did cancel it", "it could be cancelled" where that tells of the past.
     pub(crate) fn did(&self, sentence: &Sentence<'_>, hit: &Hit) -> bool {
+        let (backwards, unspaced) = (sentence.pack.negates_backwards, sentence.pack.unspaced);
+        if backwards && unspaced {
+            // It ends the verb.
+            let mut did = sentence.scan.around(Role::Did).iter();
+            return did.any(|did| (hit.end..=hit.end + 1).contains(&did.start));
+        }
+        if backwards {
+            // The verb comes last.
+            return sentence.around(Role::Did, self.start, self.end).is_some();
+        }
         let before = sentence.before_adverbs(hit.start);
         let near = before.saturating_sub(3).max(self.start);
         sentence

@@ -15,7 +15,7 @@ use tower_outcome_tools::{Executor, Lane, Lanes, Tool, ToolCall};
 use crate::support::{Bench, call, failing, is, numbered};
 
 async fn nothing_is_left(executor: &Executor, lanes: &Lanes, tasks: usize) {
-    assert_eq!(executor.drain(Duration::from_secs(60)).await, 0);
+    assert_eq!(executor.drain(Duration::from_mins(1)).await, 0);
     while Handle::current().metrics().num_alive_tasks() > tasks {
         tokio::task::yield_now().await;
     }
@@ -46,15 +46,15 @@ async fn ten_thousand_identical_calls_send_once_and_are_all_told_the_truth() {
             .with_lanes(lanes.clone())
             .with_concurrency(4)
             .with_queue(CALLS, CALLS)
-            .with_patience(Duration::from_secs(60))
-            .with_deadline(Duration::from_secs(60))
+            .with_patience(Duration::from_mins(1))
+            .with_deadline(Duration::from_mins(1))
             .with_tool(refund);
         let calls = (0..CALLS).map(|_| executor.run(call("refund")));
         let counts = counted(&join_all(calls).await);
         assert_eq!(counts, HashMap::from([(leader, 1), (follower, CALLS - 1)]));
         assert_eq!(bench.billing.received().len(), 1);
         drop(bench.billing);
-        assert_eq!(executor.drain(Duration::from_secs(60)).await, 0);
+        assert_eq!(executor.drain(Duration::from_mins(1)).await, 0);
         assert!(lanes.is_empty());
         let left = format!("{executor:?}");
         assert!(left.contains("open: 0, leading: 0, waiting: 0, "), "{left}");
@@ -103,8 +103,8 @@ async fn a_batch_of_ten_thousand_with_doubles_runs_each_intent_once_in_the_order
         .with_lanes(lanes.clone())
         .with_concurrency(16)
         .with_queue(CALLS, CALLS)
-        .with_patience(Duration::from_secs(600))
-        .with_deadline(Duration::from_secs(600))
+        .with_patience(Duration::from_mins(10))
+        .with_deadline(Duration::from_mins(10))
         .with_tool(print.with_lanes(lane));
     let number = |at: usize| i64::try_from(at % (CALLS / 4)).unwrap();
     let calls = (0..CALLS).map(|at| numbered("acme", "print", number(at)));

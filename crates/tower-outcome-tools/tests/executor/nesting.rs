@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tower_outcome::{
     Code, ForWrites as _, Intent, MemoryLedger, Outcome, OutcomeClient, Profile, RequestExt as _,
     Stack,
 };
 use tower_outcome_core::ledger::State;
-use tower_outcome_testkit::Step;
+use tower_outcome_testkit::{Step, What};
 use tower_outcome_tools::{Executor, Lane, Lanes, NothingSent, Tool};
 
-use crate::support::{Bench, Stage, call, failing, is, rejected};
+use crate::support::{Bench, SHORT, Stage, call, failing, is, rejected};
 
 /// A tool that does all it does by making a call.
 fn calling(name: &str, inner: Executor, tool: &'static str) -> Tool {
@@ -222,6 +223,54 @@ async fn a_call_is_no_part_of_another_call_that_is_made_inside_it() {
     let inner = &envelope.data()["data"];
     assert_eq!(inner["code"], "already_in_progress", "{envelope:?}");
     assert_eq!(bench.billing.received().len(), 0);
+}
+
+/// An inner call whose answer is late, told of once the outer handler has gone on.
+async fn late(gives_up: bool) -> Bench {
+    let bench = Bench::scripted([Step::CommitThenHold]).await;
+    let refund = bench.refund();
+    let refund = if gives_up {
+        refund
+    } else {
+        refund.with_deadline(SHORT)
+    };
+    let executor = bench.executor().with_tool(refund);
+    let worker = executor.clone();
+    let enough = Arc::new(Notify::new());
+    let wait = Arc::clone(&enough);
+    let outer = Tool::write("resolve", move |_| {
+        let (worker, wait) = (worker.clone(), Arc::clone(&wait));
+        async move {
+            let told = worker.run(call("refund"));
+            Ok(tokio::select! {
+                told = told => json!(told),
+                () = wait.notified() => json!("took too long"),
+            })
+        }
+    });
+    let executor = executor.with_tool(outer);
+    let running = crate::support::start(&executor, call("resolve"));
+    let holding = |event: &tower_outcome_testkit::Event| event.what == What::Holding;
+    bench.billing.wait_for(holding).await;
+    if gives_up {
+        enough.notify_one();
+    }
+    let envelope = running.await.unwrap();
+    assert_eq!(envelope.outcome(), Outcome::Unknown, "{envelope:?}");
+    assert_eq!(bench.state("resolve").await, State::Unknown);
+    bench.billing.release();
+    bench
+}
+
+#[tokio::test]
+async fn the_late_end_of_an_inner_call_settles_the_outer_one() {
+    // The outer handler gave up on the inner call, or the inner call ended in doubt.
+    for gives_up in [true, false] {
+        let bench = late(gives_up).await;
+        bench.until("refund", State::Done).await;
+        bench.until("resolve", State::Done).await;
+        assert_eq!(bench.billing.commits(), 1);
+    }
 }
 
 /// A client that claims in the ledger which the executor claims in.
