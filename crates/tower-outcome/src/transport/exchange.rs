@@ -206,7 +206,7 @@ impl Write {
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        if self.call().ended().is_some() {
+        if body.is_unary() && self.call().ended().is_some() {
             body.read_on();
         }
         if let Poll::Ready(collected) = Pin::new(body).poll(cx) {
@@ -291,9 +291,11 @@ impl Write {
     }
 
     fn may_stream(&self, parts: &Parts) -> bool {
-        let is_open = grpc::is_grpc(&parts.headers) && grpc::status(&parts.headers).is_none();
         // Once the call has ended nobody is there to read it: what it says is taken down here.
-        is_open && self.call().keeps_response() && self.call().ended().is_none()
+        self.call().keeps_response()
+            && grpc::is_grpc(&parts.headers)
+            && grpc::status(&parts.headers).is_none()
+            && self.call().ended().is_none()
     }
 
     fn collect<B>(&self, parts: &Parts, body: B) -> Collect<B> {
