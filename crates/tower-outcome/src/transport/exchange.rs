@@ -7,12 +7,13 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Response;
 use http::response::Parts;
-use http::{HeaderMap, Response};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use tower_outcome_core::{BoxError, Code};
 
+use super::behind::End;
 use super::collect::{Collect, Collected};
 use super::relay::Relay;
 use super::tail::Tail;
@@ -379,28 +380,6 @@ impl Write {
         self.attempt.answered(ending);
         self.report(ending.code);
         Response::from_parts(parts, body.with_trailers(trailers))
-    }
-}
-
-/// What is known of an answer behind its head.
-#[derive(Clone, Copy)]
-struct End<'a> {
-    body: Option<&'a [u8]>,
-    lost: bool,
-    trailers: Option<&'a HeaderMap>,
-}
-
-impl End<'_> {
-    const LOST: Self = Self {
-        body: None,
-        lost: true,
-        trailers: None,
-    };
-
-    /// Whether messages may stand between head and end. Those of a failed head are no messages.
-    fn may_have_spoken(&self, head: &Parts) -> bool {
-        let empty = self.body.is_some_and(<[u8]>::is_empty);
-        !empty && (head.status.is_success() || self.trailers.is_some())
     }
 }
 
