@@ -269,7 +269,7 @@ impl KeyedRetry {
         let refresh = refresh.filter(|_| decision.reason == Reason::Refreshed);
         self.refreshed |= refresh.is_some();
         let refresh = refresh.map(|refresh| refresh.begin(request, facts.key_header.clone()));
-        Some(Backoff::new(wait, facts.gate.as_ref()).with_refresh(refresh))
+        Some(Backoff::new(wait, facts.gate.as_ref(), refresh))
     }
 
     /// Makes the copy for the attempt after the next, unless nothing may follow that one.

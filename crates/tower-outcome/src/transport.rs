@@ -36,6 +36,7 @@ use tower_service::Service;
 use crate::call::{self, Call, Probe};
 use crate::{Error, OutcomeBody, ReplyBody, retry};
 
+mod behind;
 mod collect;
 mod evidence;
 mod exchange;

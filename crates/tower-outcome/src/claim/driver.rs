@@ -46,7 +46,10 @@ where
 }
 
 /// Claims, sends and settles a write with an intent.
-// Not an async function, which keeps what it is given twice.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an async function keeps what it is given twice, and this one is moved"
+)]
 pub(super) fn claimed<S, B>(
     config: Arc<Config>,
     mut inner: S,

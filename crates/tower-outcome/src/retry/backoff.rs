@@ -11,42 +11,46 @@ use tokio::time::Sleep;
 use tower_outcome_core::Gate;
 use tower_outcome_core::gate::WaitSealed;
 
+/// The wait between two attempts. Ends early when the call does, so that nobody waits for an
+/// attempt that the gate will refuse.
+pub struct Backoff {
+    // Boxed, as every call has room for a wait and hardly any waits.
+    waiting: Pin<Box<Waiting>>,
+}
+
 pin_project! {
-    /// The wait between two attempts. Ends early when the call does, so that nobody waits for an
-    /// attempt that the gate will refuse.
-    pub struct Backoff {
+    struct Waiting {
         #[pin]
         sleep: Sleep,
         #[pin]
         sealed: Option<WaitSealed>,
-        // Boxed: it is there after a refusal of credentials only.
+        // There after a refusal of credentials only.
         refresh: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     }
 }
 
 impl Backoff {
-    pub(super) fn new(wait: Duration, gate: Option<&Gate>) -> Self {
-        Self {
-            sleep: tokio::time::sleep(wait),
-            sealed: gate.map(Gate::sealed),
-            refresh: None,
-        }
-    }
-
-    pub(super) fn with_refresh(
-        mut self,
+    /// A wait that lasts for as long as `refresh` at least.
+    pub(super) fn new(
+        wait: Duration,
+        gate: Option<&Gate>,
         refresh: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     ) -> Self {
-        self.refresh = refresh;
-        self
+        Self {
+            waiting: Box::pin(Waiting {
+                sleep: tokio::time::sleep(wait),
+                sealed: gate.map(Gate::sealed),
+                refresh,
+            }),
+        }
     }
 }
 
 impl Future for Backoff {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = self.project();
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.waiting.as_mut().project();
         if let Some(sealed) = this.sealed.as_pin_mut()
             && sealed.poll(cx).is_ready()
         {

@@ -80,7 +80,7 @@ fn spare(request: &Request<OutcomeBody>) -> Option<Request<OutcomeBody>> {
     }
     let spare = Spare {
         call: call.clone(),
-        headers: Packed::new(request.headers()),
+        headers: Packed::new(request.headers())?,
     };
     let mut kept = Request::new(request.body().try_clone()?.with_spare(spare));
     kept.method_mut().clone_from(request.method());
@@ -105,17 +105,18 @@ impl fmt::Debug for Spare {
 struct Packed(Box<[u8]>);
 
 impl Packed {
-    fn new(headers: &HeaderMap) -> Self {
+    /// `None` where one is longer than any that is sent.
+    fn new(headers: &HeaderMap) -> Option<Self> {
         let length = headers
             .iter()
             .map(|(name, value)| FRAME + name.as_str().len() + value.len());
         let mut packed = Vec::with_capacity(length.sum());
         for (name, value) in headers {
-            packed.extend_from_slice(&frame(name, value));
+            packed.extend_from_slice(&frame(name, value)?);
             packed.extend_from_slice(name.as_str().as_bytes());
             packed.extend_from_slice(value.as_bytes());
         }
-        Self(packed.into_boxed_slice())
+        Some(Self(packed.into_boxed_slice()))
     }
 
     /// The headers again. `None` where one was made without the checks of its type and fails them.
@@ -125,8 +126,8 @@ impl Packed {
         while let Some((name, behind)) = rest.split_first_chunk() {
             let (value, behind) = behind.split_first_chunk()?;
             let (sensitive, behind) = behind.split_first()?;
-            let (name, behind) = behind.split_at_checked(usize::from_ne_bytes(*name))?;
-            let (value, behind) = behind.split_at_checked(usize::from_ne_bytes(*value))?;
+            let (name, behind) = behind.split_at_checked(length(*name)?)?;
+            let (value, behind) = behind.split_at_checked(length(*value)?)?;
             let mut value = HeaderValue::from_bytes(value).ok()?;
             value.set_sensitive(*sensitive != 0);
             headers.append(HeaderName::from_bytes(name).ok()?, value);
@@ -137,17 +138,24 @@ impl Packed {
 }
 
 /// What stands before a name.
-fn frame(name: &HeaderName, value: &HeaderValue) -> [u8; FRAME] {
+fn frame(name: &HeaderName, value: &HeaderValue) -> Option<[u8; FRAME]> {
     let mut frame = [u8::from(value.is_sensitive()); FRAME];
     let (lengths, _) = frame.split_at_mut(FRAME - 1);
-    let (of_name, of_value) = lengths.split_at_mut(size_of::<usize>());
-    of_name.copy_from_slice(&name.as_str().len().to_ne_bytes());
-    of_value.copy_from_slice(&value.len().to_ne_bytes());
-    frame
+    let (of_name, of_value) = lengths.split_at_mut(size_of::<Length>());
+    of_name.copy_from_slice(&Length::try_from(name.as_str().len()).ok()?.to_ne_bytes());
+    of_value.copy_from_slice(&Length::try_from(value.len()).ok()?.to_ne_bytes());
+    Some(frame)
 }
 
+fn length(bytes: [u8; size_of::<Length>()]) -> Option<usize> {
+    Length::from_ne_bytes(bytes).try_into().ok()
+}
+
+/// The length of a name or a value.
+type Length = u32;
+
 /// The bytes before a name.
-const FRAME: usize = 2 * size_of::<usize>() + 1;
+const FRAME: usize = 2 * size_of::<Length>() + 1;
 
 #[cfg(test)]
 mod tests {
@@ -156,7 +164,8 @@ mod tests {
     #[test]
     fn headers_come_out_as_they_went_in() {
         let mut headers = HeaderMap::new();
-        assert_eq!(Packed::new(&headers).unpack(), Some(headers.clone()));
+        let packed = |headers: &HeaderMap| Packed::new(headers).expect("they are short");
+        assert_eq!(packed(&headers).unpack(), Some(headers.clone()));
         for (name, value) in [
             ("x-b", ""),
             ("accept", "1"),
@@ -169,7 +178,7 @@ mod tests {
         if let Some(value) = headers.get_mut("accept") {
             value.set_sensitive(true);
         }
-        let unpacked = Packed::new(&headers).unpack().expect("all were valid");
+        let unpacked = packed(&headers).unpack().expect("all were valid");
         assert_eq!(unpacked, headers);
         assert!(unpacked["accept"].is_sensitive() && !unpacked["x-a"].is_sensitive());
     }

@@ -49,6 +49,10 @@ impl<B> Collect<B> {
         self
     }
 
+    pub(super) const fn is_unary(&self) -> bool {
+        self.unary_until.is_some()
+    }
+
     /// Reads streams as well: nobody is there any more to hand them on to.
     pub(super) fn read_on(&mut self) {
         self.unary_until = None;

@@ -7,12 +7,13 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Response;
 use http::response::Parts;
-use http::{HeaderMap, Response};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use tower_outcome_core::{BoxError, Code};
 
+use super::behind::End;
 use super::collect::{Collect, Collected};
 use super::relay::Relay;
 use super::tail::Tail;
@@ -206,7 +207,7 @@ impl Write {
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        if self.call().ended().is_some() {
+        if body.is_unary() && self.call().ended().is_some() {
             body.read_on();
         }
         if let Poll::Ready(collected) = Pin::new(body).poll(cx) {
@@ -294,9 +295,11 @@ impl Write {
     }
 
     fn may_stream(&self, parts: &Parts) -> bool {
-        let is_open = grpc::is_grpc(&parts.headers) && grpc::status(&parts.headers).is_none();
         // Once the call has ended nobody is there to read it: what it says is taken down here.
-        is_open && self.call().keeps_response() && self.call().ended().is_none()
+        self.call().keeps_response()
+            && grpc::is_grpc(&parts.headers)
+            && grpc::status(&parts.headers).is_none()
+            && self.call().ended().is_none()
     }
 
     fn collect<B>(&self, parts: &Parts, body: B) -> Collect<B> {
@@ -381,28 +384,6 @@ impl Write {
         self.attempt.answered(ending);
         self.report(ending.code);
         Response::from_parts(parts, body.with_trailers(trailers))
-    }
-}
-
-/// What is known of an answer behind its head.
-#[derive(Clone, Copy)]
-struct End<'a> {
-    body: Option<&'a [u8]>,
-    lost: bool,
-    trailers: Option<&'a HeaderMap>,
-}
-
-impl End<'_> {
-    const LOST: Self = Self {
-        body: None,
-        lost: true,
-        trailers: None,
-    };
-
-    /// Whether messages may stand between head and end. Those of a failed head are no messages.
-    fn may_have_spoken(&self, head: &Parts) -> bool {
-        let empty = self.body.is_some_and(<[u8]>::is_empty);
-        !empty && (head.status.is_success() || self.trailers.is_some())
     }
 }
 
