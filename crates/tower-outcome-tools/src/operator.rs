@@ -58,13 +58,17 @@ impl Operator {
         Ok(self.ledger.page(filter).await?)
     }
 
-    /// The entry of a key, or the one that it leads to where it is an alias.
+    /// The entry of a key, or the one that it leads to where it is an alias. An alias whose entry is
+    /// still to come, or that several entries share, is shown itself.
     ///
     /// # Errors
     ///
     /// [`OperatorError`] where there is none, or the ledger could not be asked.
     pub async fn show(&self, key: &EntryKey) -> Result<Entry, OperatorError> {
-        let entry = alias::read(&*self.ledger, key).await?;
+        let entry = match alias::read(&*self.ledger, key).await? {
+            None => self.ledger.read(key).await?,
+            led_to => led_to,
+        };
         entry.ok_or_else(OperatorError::not_found)
     }
 

@@ -100,6 +100,9 @@ impl fmt::Display for OperatorError {
                  before {until}"
             ),
             Kind::NotFound => f.write_str("there is no such entry"),
+            Kind::NotInDoubt(State::Alias) => f.write_str(
+                "the key is an alias that leads to no one entry, so that there is nothing to resolve",
+            ),
             Kind::NotInDoubt(state) => write!(
                 f,
                 "the entry is {} and not in doubt, so that there is nothing to resolve",
