@@ -41,8 +41,8 @@ impl Change<'_> {
             return self.create(session, &row).await;
         }
         let (result_is, result) = self.result();
-        let answer = script
-            .key(&self.names.entry)
+        let mut asked = script.key(&self.names.entry);
+        asked
             .key(&self.names.result)
             .key(&self.sets.open)
             .key(&self.sets.due)
@@ -54,9 +54,11 @@ impl Change<'_> {
             .arg(result_is)
             .arg(result)
             .arg(retention(&self.next.entry, RESULT_RETENTION))
-            .arg(self.next.entry.look_at.0)
-            .invoke_async(&mut session.connection)
-            .await;
+            .arg(self.next.entry.look_at.0);
+        if let Some(used) = self.alias() {
+            asked.key(&self.sets.aliases).arg(&*used);
+        }
+        let answer = asked.invoke_async(&mut session.connection).await;
         let (written, seconds, microseconds, row, result): Answer = session.judge(answer)?;
         session.clock.see(server::time((seconds, microseconds)));
         Ok(if written {
@@ -97,6 +99,16 @@ impl Change<'_> {
         }
     }
 
+    /// Its place among the aliases, if it is or was one.
+    fn alias(&self) -> Option<Cow<'static, str>> {
+        let was = |entry: &Entry| entry.state == State::Alias;
+        match &self.next.entry {
+            entry if was(entry) => Some(entry.updated_at.0.to_string().into()),
+            _ if self.before.is_some_and(was) => Some("out".into()),
+            _ => None,
+        }
+    }
+
     fn result(&self) -> (&'static str, &[u8]) {
         let had = self.before.is_some_and(|entry| entry.result.is_some());
         match &self.next.entry.result {
@@ -115,17 +127,13 @@ fn is_open(entry: &Entry) -> bool {
     entry.maybe_sent && doubtful.contains(&entry.state)
 }
 
-/// In milliseconds, 0 for ever: what may still be in the making never ends by time. An alias is kept
-/// anew while it is used, and lives longer than what it leads to unless that was in doubt for as long.
+/// In milliseconds, 0 for ever: what may still be in the making never ends by time, and neither does
+/// an alias, which may lead to such an entry.
 fn retention(entry: &Entry, ended: std::time::Duration) -> u64 {
     match entry.state {
-        State::Claimed | State::Dispatching | State::Unknown => 0,
-        State::Alias => u64::try_from((ended * ALIAS_RETENTIONS).as_millis()).unwrap_or(u64::MAX),
+        State::Alias | State::Claimed | State::Dispatching | State::Unknown => 0,
         State::Done | State::Failed | State::Free | State::Partial => {
             u64::try_from(ended.as_millis()).unwrap_or(u64::MAX)
         }
     }
 }
-
-/// How many times as long as what has ended an alias is kept since it was last used.
-const ALIAS_RETENTIONS: u32 = 3;

@@ -13,12 +13,14 @@ pub(crate) struct Keyspace {
     tag: String,
 }
 
-/// The sorted sets of all entries that are in doubt or may come to be by time alone.
+/// The sorted sets of entries.
 pub(crate) struct Sets {
-    /// By when they changed last.
+    /// All that are in doubt or may come to be by time alone, by when they changed last.
     pub(crate) open: String,
-    /// By when they are to be looked up.
+    /// The same ones by when they are to be looked up.
     pub(crate) due: String,
+    /// All aliases, by when they were last used, or last found to lead to something.
+    pub(crate) aliases: String,
 }
 
 /// The names of one entry.
@@ -46,6 +48,7 @@ impl Keyspace {
         Sets {
             open: format!("{}:open", self.tag),
             due: format!("{}:due", self.tag),
+            aliases: format!("{}:aliases", self.tag),
         }
     }
 
