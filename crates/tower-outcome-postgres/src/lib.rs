@@ -45,6 +45,8 @@
 //! What was answered is as durable as the database: one that runs with `fsync = off`, or that fails
 //! over to a copy that was not written synchronously, can lose it.
 //!
+//! A server whose disk has no room refuses new claims with `store_full`.
+//!
 //! # When the connection breaks
 //!
 //! A change whose answer is lost may have taken effect. It ends in an error that says so, and is
@@ -121,7 +123,7 @@ impl PostgresLedger {
     ///
     /// The answer counts once the transaction is committed, and only then may anything be sent on
     /// its strength. Keep the transaction short: whoever asks for the same entry meanwhile waits for
-    /// it, up to two seconds.
+    /// it, up to two seconds. Its commit waits for the disk, also where `synchronous_commit` is off.
     ///
     /// # Errors
     ///

@@ -102,6 +102,27 @@ async fn an_entry_that_a_transaction_holds_does_not_keep_the_others_waiting() {
     granted(&ledger, 1).await;
 }
 
+/// What is sent on the strength of a claim has to find the claim after a crash of the server.
+#[tokio::test]
+async fn a_commit_waits_for_the_disk_where_others_of_the_session_do_not() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let mut client = place.client().await;
+    let setting = "SELECT current_setting('synchronous_commit')";
+    for (order, chosen, expected) in [(1, "off", "on"), (2, "remote_write", "remote_write")] {
+        let choose = format!("SET synchronous_commit = {chosen}");
+        client.batch_execute(&choose).await.unwrap();
+        let transaction = client.transaction().await.unwrap();
+        let key = key(order);
+        let claimed = ledger.apply_in(&transaction, &key, claim(order)).await;
+        assert!(matches!(claimed.unwrap(), Answer::Granted(_)));
+        let within: String = transaction.query_one(setting, &[]).await.unwrap().get(0);
+        transaction.commit().await.unwrap();
+        let after: String = client.query_one(setting, &[]).await.unwrap().get(0);
+        assert_eq!((&*within, &*after), (expected, chosen));
+    }
+}
+
 fn done(epoch: u64) -> Event {
     let code = Code::Done;
     let result = None;
