@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::support::{Shell, fails, run, text};
 
 mod aliases;
+mod servers;
 mod support;
 
 #[tokio::test]

@@ -1,13 +1,13 @@
 //! What every test of the command needs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tower_outcome_core::Intent;
 use tower_outcome_core::ledger::{
-    Answer, Claim, EntryKey, Event, Ledger as _, Owner, Timestamp, WriteRecord,
+    Answer, Claim, EntryKey, Event, Ledger, Owner, Timestamp, WriteRecord,
 };
 use tower_outcome_sqlite::SqliteLedger;
 
@@ -25,11 +25,11 @@ impl Shell {
         let directory = std::env::temp_dir().join(directory);
         std::fs::create_dir_all(&directory).unwrap();
         let path = directory.join(FILE);
-        let day = 24 * 60 * 60 * 1000;
+        let ledger = |at| SqliteLedger::open_with_clock(&path, move || at).unwrap();
         Self {
             url: format!("sqlite:{}", path.display()),
-            yesterday: doubt(&path, 1, Timestamp(Timestamp::now().0 - day)).await,
-            today: doubt(&path, 2, Timestamp::now()).await,
+            yesterday: doubt(ledger(yesterday()), 1).await,
+            today: doubt(ledger(Timestamp::now()), 2).await,
             directory,
         }
     }
@@ -43,9 +43,7 @@ impl Shell {
     }
 
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.run(&[arguments, &["--json"]].concat());
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
+        json_of(&self.run(&[arguments, &["--json"]].concat()))
     }
 }
 
@@ -56,8 +54,7 @@ impl Drop for Shell {
 }
 
 /// An entry of a write that may have been sent for ten minutes, of an owner that died at once.
-pub(crate) async fn doubt(path: &Path, order: u32, at: Timestamp) -> EntryKey {
-    let ledger = SqliteLedger::open_with_clock(path, move || at).unwrap();
+pub(crate) async fn doubt(ledger: impl Ledger, order: u32) -> EntryKey {
     let intent = Intent::new("acme", "refund", &json!({ "order": order })).unwrap();
     let key = EntryKey::of(&intent);
     let lease = Duration::ZERO;
@@ -86,12 +83,21 @@ pub(crate) async fn doubt(path: &Path, order: u32, at: Timestamp) -> EntryKey {
     key
 }
 
+pub(crate) fn yesterday() -> Timestamp {
+    Timestamp::now().before(Duration::from_hours(24))
+}
+
 pub(crate) fn run(url: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_outcomes"));
     command
         .env_remove("OUTCOMES_LEDGER")
         .args(["--ledger", url]);
     command.args(arguments).output().unwrap()
+}
+
+pub(crate) fn json_of(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {
