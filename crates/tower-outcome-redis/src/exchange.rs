@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use redis::{Script, Value};
+use redis::{Cmd, ErrorKind, RedisError, RedisResult, Script, ServerErrorKind, Value};
 use tower_outcome_core::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
 use tower_outcome_core::ledger::{Entry, State};
 
@@ -41,24 +41,37 @@ impl Change<'_> {
             return self.create(session, &row).await;
         }
         let (result_is, result) = self.result();
-        let mut asked = script.key(&self.names.entry);
+        let alias = self.alias();
+        let mut asked = Cmd::with_capacity(ARGUMENTS, row.len() + result.len() + NAMES);
         asked
-            .key(&self.names.result)
-            .key(&self.sets.open)
-            .key(&self.sets.due)
+            .arg("EVALSHA")
+            .arg(script.get_hash())
+            .arg(KEYS + usize::from(alias.is_some()))
+            .arg(&self.names.entry)
+            .arg(&self.names.result)
+            .arg(&self.sets.open)
+            .arg(&self.sets.due);
+        if alias.is_some() {
+            asked.arg(&self.sets.aliases);
+        }
+        asked
             .arg(self.expected.unwrap_or_default())
             .arg(row)
             .arg(retention(&self.next.entry, TOMBSTONE_RETENTION))
             .arg(&self.names.member)
-            .arg(self.place())
+            .arg(&*self.place())
             .arg(result_is)
             .arg(result)
             .arg(retention(&self.next.entry, RESULT_RETENTION))
-            .arg(self.next.entry.look_at.0);
-        if let Some(used) = self.alias() {
-            asked.key(&self.sets.aliases).arg(&*used);
+            .arg(self.next.entry.look_at.0)
+            .arg(alias.as_deref());
+        let mut answer = asked.query_async(&mut session.connection).await;
+        if is_unknown(&answer) {
+            let load = script.prepare_invoke();
+            let loaded = load.load_async(&mut session.connection).await;
+            session.judge(loaded)?;
+            answer = asked.query_async(&mut session.connection).await;
         }
-        let answer = asked.invoke_async(&mut session.connection).await;
         let (written, seconds, microseconds, row, result): Answer = session.judge(answer)?;
         session.clock.see(server::time((seconds, microseconds)));
         Ok(if written {
@@ -74,7 +87,7 @@ impl Change<'_> {
         self.before.is_none() && entry.state == State::Claimed && !is_open(entry)
     }
 
-    async fn create(&self, session: &mut Session, row: &str) -> Result<Exchanged, Fault> {
+    async fn create(&self, session: &mut Session, row: &[u8]) -> Result<Exchanged, Fault> {
         let answer = redis::cmd("SET")
             .arg(&self.names.entry)
             .arg(row)
@@ -119,6 +132,12 @@ impl Change<'_> {
     }
 }
 
+/// Whether the server does not have the script, since it has started anew.
+fn is_unknown<T>(answer: &RedisResult<T>) -> bool {
+    let kind = answer.as_ref().err().map(RedisError::kind);
+    kind == Some(ErrorKind::Server(ServerErrorKind::NoScript))
+}
+
 type Answer = (bool, u64, u64, Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// Whether the entry is in doubt, or comes to be once its lease ends.
@@ -137,3 +156,10 @@ fn retention(entry: &Entry, ended: std::time::Duration) -> u64 {
         }
     }
 }
+
+/// How many keys the script is given at least, and how many arguments a call has at most.
+const KEYS: usize = 4;
+const ARGUMENTS: usize = 18;
+
+/// What the names in a call come to, in bytes, where scopes are of a usual length.
+const NAMES: usize = 1024;
