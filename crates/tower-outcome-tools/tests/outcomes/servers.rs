@@ -80,10 +80,9 @@ impl Place {
                 .unwrap()
                 .starts_with(&home.key.short())
         );
-        let stats = self.json(&["stats"]);
-        let states = &stats["states"];
+        let counted = &self.json(&["stats"])["states"];
         assert_eq!(
-            (&states["alias"], &states["unknown"]),
+            (&counted["alias"], &counted["unknown"]),
             (&json!(1), &json!(1))
         );
         let word = ["failed", "--by", "ada", "--reason", "not there"];
@@ -106,6 +105,28 @@ async fn everything_is_done_in_postgres() {
 async fn everything_is_done_in_redis() {
     let place = Place::on::<Redis>("--prefix", "all");
     place.works(place.redis().await).await;
+}
+
+/// One question of the ledger looks at so many entries and no more.
+#[tokio::test]
+async fn what_lies_far_behind_is_listed_all_the_same() {
+    let place = Place::on::<Redis>("--prefix", "far");
+    let ledger = Arc::new(place.redis().await);
+    let home = doubt(Arc::clone(&ledger), 1).await;
+    for number in 0..1000_u32 {
+        let mut bytes = [0; 32];
+        bytes[..4].copy_from_slice(&number.to_be_bytes());
+        let key = IdempotencyKey::from_bytes(bytes);
+        let scope = "acme".into();
+        let (of, shared) = (home.key, false);
+        let alias = Event::Alias { of, shared };
+        ledger.apply(&EntryKey { scope, key }, alias).await.unwrap();
+    }
+    let page = place.json(&["list", "--state", "unknown", "--limit", "1"]);
+    let entries = page["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 1, "{page}");
+    let key = entries[0]["key"].as_str().unwrap();
+    assert!(key.starts_with(&home.key.short()), "{key}");
 }
 
 #[tokio::test]
