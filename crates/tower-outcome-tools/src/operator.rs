@@ -77,7 +77,7 @@ impl Operator {
     /// # Errors
     ///
     /// [`OperatorError`] where the entry has changed since it was shown or is not in doubt, where
-    /// `by` or `reason` is empty or longer than
+    /// `by` or `reason` is empty, has a NUL in it or is longer than
     /// [`MAX_NAME`](tower_outcome_core::ledger::entry::MAX_NAME) bytes, and where the ledger could
     /// not be asked.
     pub async fn resolve_done(
@@ -117,6 +117,10 @@ impl Operator {
     ) -> Result<(), OperatorError> {
         if by.trim().is_empty() || reason.trim().is_empty() {
             return Err(OperatorError::unsigned());
+        }
+        // PostgreSQL cannot show it to whoever reads the table.
+        if [by, reason].into_iter().any(|text| text.contains('\0')) {
+            return Err(OperatorError::unprintable());
         }
         let fails = matches!(verdict, Resolved::Failed);
         let event = Event::Resolve {

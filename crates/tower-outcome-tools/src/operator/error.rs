@@ -21,6 +21,7 @@ enum Kind {
     NotFound,
     NotInDoubt(State),
     TooShort,
+    Unprintable,
     Unsigned,
 }
 
@@ -73,6 +74,10 @@ impl OperatorError {
         Self::new(Kind::TooShort)
     }
 
+    pub(super) const fn unprintable() -> Self {
+        Self::new(Kind::Unprintable)
+    }
+
     pub(super) const fn unsigned() -> Self {
         Self::new(Kind::Unsigned)
     }
@@ -109,6 +114,7 @@ impl fmt::Display for OperatorError {
                 state.as_str()
             ),
             Kind::TooShort => f.write_str("the beginning of a key is at least 8 hex digits long"),
+            Kind::Unprintable => f.write_str("the name or the reason has a NUL in it"),
             Kind::Unsigned => f.write_str("say who resolves it, and how they know"),
         }
     }
