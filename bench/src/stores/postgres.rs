@@ -13,12 +13,9 @@ use xtask::servers::{Postgres, Server as _};
 use super::drive::{Pairs, Rate, alternate, median, note, runtime};
 use crate::measure::{Measured, real};
 
-pub(super) fn measure(rows: u64, measured: &mut Measured) -> Result<(), String> {
-    let server = Postgres::start()?;
-    let (runtime, url) = (runtime()?, server.url());
-    let client = runtime.block_on(connect(&url))?;
-    // Makes the tables.
-    drop(runtime.block_on(open(&url))?);
+pub(super) fn measure(measured: &mut Measured) -> Result<(), String> {
+    let (server, runtime, client) = start()?;
+    let url = server.url();
     runtime
         .block_on(client.batch_execute(BARE))
         .map_err(refused)?;
@@ -36,7 +33,22 @@ pub(super) fn measure(rows: u64, measured: &mut Measured) -> Result<(), String> 
     for (name, tasks) in [("postgres.1", 1), ("postgres.16", 16), ("postgres.64", 64)] {
         beside_pgbench(&runtime, &client, &url, name, tasks, measured)?;
     }
-    purge(&runtime, &client, &url, rows, measured)
+    Ok(())
+}
+
+/// What it takes to forget, in the midst of so many rows.
+pub(super) fn purged(rows: u64, measured: &mut Measured) -> Result<(), String> {
+    let (server, runtime, client) = start()?;
+    purge(&runtime, &client, &server.url(), rows, measured)
+}
+
+/// A server with a ledger's tables, and a client of it.
+fn start() -> Result<(Postgres, Runtime, Client), String> {
+    let server = Postgres::start()?;
+    let (runtime, url) = (runtime()?, server.url());
+    let client = runtime.block_on(connect(&url))?;
+    drop(runtime.block_on(open(&url))?);
+    Ok((server, runtime, client))
 }
 
 /// Pairs a second, in turns with pgbench.
@@ -119,7 +131,6 @@ async fn seen(client: &Client) -> Result<[f64; 2], String> {
     }
 }
 
-/// What it takes to forget, in the midst of so many rows.
 fn purge(
     runtime: &Runtime,
     client: &Client,
@@ -128,7 +139,6 @@ fn purge(
     measured: &mut Measured,
 ) -> Result<(), String> {
     runtime.block_on(async {
-        client.batch_execute(EMPTY).await.map_err(refused)?;
         let ledger = open(url).await?;
         let many = i64::try_from(rows).unwrap_or(i64::MAX);
         client.execute(FILL, &[&many]).await.map_err(refused)?;
