@@ -144,5 +144,5 @@ fn refused(error: &LedgerError, because: &str) {
 }
 
 /// As they stand in the documentation of the crate.
-const RIGHTS: &str = "+set +get +mget +del +zadd +zrem +zrange +scan +evalsha +script|load +time +info \
-     +config|get +hello";
+const RIGHTS: &str = "+set +get +mget +del +zadd +zrem +zrange +scan +evalsha +script|load +time \
+     +info +config|get +hello";
