@@ -123,7 +123,7 @@ fn usage() -> ExitCode {
 
 const USAGE: &str = "\
 usage: cargo xtask bench [counts] [client] [keys] [lanes] [memory] [wire]
-       cargo xtask bench stores [--rows NUMBER] [postgres] [redis] [sqlite]
+       cargo xtask bench stores [--rows NUMBER] [postgres] [purge] [redis] [sqlite]
        cargo xtask bench list
        cargo xtask bench one CASE TIMES
 ";

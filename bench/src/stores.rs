@@ -17,7 +17,10 @@ pub(crate) fn measure(stores: &[&str], rows: u64, measured: &mut Measured) -> Re
         sqlite::measure(measured)?;
     }
     if wanted("postgres") {
-        postgres::measure(rows, measured)?;
+        postgres::measure(measured)?;
+    }
+    if wanted("purge") {
+        postgres::purged(rows, measured)?;
     }
     if wanted("redis") {
         redis::measure(measured)?;
@@ -27,8 +30,8 @@ pub(crate) fn measure(stores: &[&str], rows: u64, measured: &mut Measured) -> Re
 
 pub(crate) use sqlite::counted;
 
-/// The stores that there are.
-pub(crate) const STORES: &[&str] = &["postgres", "redis", "sqlite"];
+/// The stores that there are, and what PostgreSQL takes to forget.
+pub(crate) const STORES: &[&str] = &["postgres", "purge", "redis", "sqlite"];
 
 /// How many rows a purge is measured in the midst of, unless said otherwise.
 pub(crate) const ROWS: u64 = 1_000_000;

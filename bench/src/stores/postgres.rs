@@ -13,12 +13,9 @@ use xtask::servers::{Postgres, Server as _};
 use super::drive::{Pairs, Rate, alternate, median, note, runtime};
 use crate::measure::{Measured, real};
 
-pub(super) fn measure(rows: u64, measured: &mut Measured) -> Result<(), String> {
-    let server = Postgres::start()?;
-    let (runtime, url) = (runtime()?, server.url());
-    let client = runtime.block_on(connect(&url))?;
-    // Makes the tables.
-    drop(runtime.block_on(open(&url))?);
+pub(super) fn measure(measured: &mut Measured) -> Result<(), String> {
+    let (server, runtime, client) = start()?;
+    let url = server.url();
     runtime
         .block_on(client.batch_execute(BARE))
         .map_err(refused)?;
@@ -36,7 +33,22 @@ pub(super) fn measure(rows: u64, measured: &mut Measured) -> Result<(), String> 
     for (name, tasks) in [("postgres.1", 1), ("postgres.16", 16), ("postgres.64", 64)] {
         beside_pgbench(&runtime, &client, &url, name, tasks, measured)?;
     }
-    purge(&runtime, &client, &url, rows, measured)
+    Ok(())
+}
+
+/// What it takes to forget, in the midst of so many rows.
+pub(super) fn purged(rows: u64, measured: &mut Measured) -> Result<(), String> {
+    let (server, runtime, client) = start()?;
+    purge(&runtime, &client, &server.url(), rows, measured)
+}
+
+/// A server with a ledger's tables, and a client of it.
+fn start() -> Result<(Postgres, Runtime, Client), String> {
+    let server = Postgres::start()?;
+    let (runtime, url) = (runtime()?, server.url());
+    let client = runtime.block_on(connect(&url))?;
+    drop(runtime.block_on(open(&url))?);
+    Ok((server, runtime, client))
 }
 
 /// Pairs a second, in turns with pgbench.
@@ -119,7 +131,6 @@ async fn seen(client: &Client) -> Result<[f64; 2], String> {
     }
 }
 
-/// What it takes to forget, in the midst of so many rows.
 fn purge(
     runtime: &Runtime,
     client: &Client,
@@ -128,7 +139,6 @@ fn purge(
     measured: &mut Measured,
 ) -> Result<(), String> {
     runtime.block_on(async {
-        client.batch_execute(EMPTY).await.map_err(refused)?;
         let ledger = open(url).await?;
         let many = i64::try_from(rows).unwrap_or(i64::MAX);
         client.execute(FILL, &[&many]).await.map_err(refused)?;
@@ -136,24 +146,35 @@ fn purge(
             .batch_execute("VACUUM ANALYZE ledger.entries")
             .await
             .map_err(refused)?;
-        let mut took = Vec::new();
-        for _ in 0..PURGES {
-            let began = Instant::now();
-            let purged = ledger
-                .purge(PURGED)
-                .await
-                .map_err(|error| error.to_string())?;
-            let row = began.elapsed().as_secs_f64() * 1e6 / real(purged.max(1) as u64);
-            took.push(row);
+        let entries = batches(&ledger).await?;
+        client.batch_execute(ANSWER).await.map_err(refused)?;
+        let results = batches(&ledger).await?;
+        for (name, took) in [
+            ("postgres.purge", entries),
+            ("postgres.purge.results", results),
+        ] {
+            measured.note(name, "microseconds a row", median(took.iter().copied()));
+            let longest = took.into_iter().fold(0.0, f64::max) * real(PURGED as u64) / 1e3;
+            measured.note(name, "ms the longest batch", longest);
+            measured.note(name, "rows", real(rows));
         }
-        measured.note(
-            "postgres.purge",
-            "microseconds a row",
-            median(took.into_iter()),
-        );
-        measured.note("postgres.purge", "rows", real(rows));
         Ok(())
     })
+}
+
+/// How long some batches took, in microseconds a row.
+async fn batches(ledger: &PostgresLedger) -> Result<Vec<f64>, String> {
+    let mut took = Vec::new();
+    for _ in 0..PURGES {
+        let began = Instant::now();
+        let purged = ledger.purge(PURGED).await;
+        let purged = purged.map_err(|error| error.to_string())?;
+        if purged != PURGED {
+            return Err(format!("{purged} rows are purged and not {PURGED}"));
+        }
+        took.push(began.elapsed().as_secs_f64() * 1e6 / real(PURGED as u64));
+    }
+    Ok(took)
 }
 
 async fn open(url: &str) -> Result<PostgresLedger, String> {
@@ -196,6 +217,11 @@ const FILL: &str = "
         '\\x00000000000000000000000000000000', at, '{}', 'settled', '[]', at, at
     FROM generate_series(1, $1::int8) AS number,
         LATERAL (SELECT 1700000000000 - number * 1000 AS at) AS times";
+
+/// Results for the oldest rows that are left, for more batches than are timed.
+const ANSWER: &str = "
+    UPDATE ledger.entries SET result = '{\"id\":7}', revision = revision + 1
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM ledger.entries ORDER BY created_at LIMIT 80000))";
 
 /// Pairs of each task while statements are counted.
 const EACH: u64 = 200;

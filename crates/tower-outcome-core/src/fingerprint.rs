@@ -15,9 +15,13 @@
 //! # Ok::<(), tower_outcome_core::Error>(())
 //! ```
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::iter;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Error;
 use crate::key::{KeyHasher, hex, unhex};
@@ -60,14 +64,10 @@ impl Fingerprint {
     }
 
     /// A compact text for stores: a JSON object of names and hashes.
+    #[expect(clippy::missing_panics_doc, reason = "it cannot")]
     #[must_use]
     pub fn to_text(&self) -> String {
-        let object: serde_json::Map<_, _> = self
-            .parts
-            .iter()
-            .map(|(name, hash)| (name.to_string(), hex(hash).into()))
-            .collect();
-        serde_json::Value::Object(object).to_string()
+        serde_json::to_string(self).expect("names and hashes are text")
     }
 
     /// Reads what [`to_text`](Self::to_text) wrote.
@@ -76,14 +76,8 @@ impl Fingerprint {
     ///
     /// Refuses any other text.
     pub fn from_text(text: &str) -> Result<Self, Error> {
-        let refused = || Error::invalid("fingerprint", "is no text that a fingerprint writes");
-        let parts: BTreeMap<Box<str>, String> =
-            serde_json::from_str(text).map_err(|_| refused())?;
-        let parts = parts
-            .into_iter()
-            .map(|(name, hash)| Ok((name, unhex(&hash).ok_or_else(refused)?)))
-            .collect::<Result<_, Error>>()?;
-        Ok(Self { parts })
+        serde_json::from_str(text)
+            .map_err(|_| Error::invalid("fingerprint", "is no text that a fingerprint writes"))
     }
 
     /// Nothing has to match.
@@ -113,6 +107,25 @@ impl Fingerprint {
 
     fn iter(&self) -> impl Iterator<Item = (&str, &[u8; HASH_LENGTH])> {
         self.parts.iter().map(|(name, hash)| (&**name, hash))
+    }
+}
+
+impl Serialize for Fingerprint {
+    /// As an object of names and hashes in hex.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|(name, hash)| (name, hex(hash))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Fingerprint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let parts = BTreeMap::<Box<str>, Cow<'de, str>>::deserialize(deserializer)?;
+        let parts = parts.into_iter().map(|(name, hash)| {
+            let hash = unhex(&hash).ok_or_else(|| D::Error::custom("a hash is no hex"))?;
+            Ok((name, hash))
+        });
+        let parts = parts.collect::<Result<_, D::Error>>()?;
+        Ok(Self { parts })
     }
 }
 

@@ -14,6 +14,7 @@ use tower_outcome_core::ledger::LedgerError;
 /// Why a statement has no answer. Shared by all that were in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
+    full: bool,
     maybe_applied: bool,
     refused: bool,
     text: Arc<str>,
@@ -26,6 +27,7 @@ impl Fault {
             .as_db_error()
             .is_some_and(|error| error.parsed_severity() == Some(Severity::Error));
         Self {
+            full: error.code() == Some(&SqlState::DISK_FULL),
             // One statement is one transaction: an error is its rollback. What ends the session
             // instead may come after the commit.
             maybe_applied: !refused,
@@ -37,6 +39,7 @@ impl Fault {
     /// The answer does not come.
     pub(crate) fn no_answer() -> Self {
         Self {
+            full: false,
             maybe_applied: true,
             refused: false,
             text: "the database does not answer".into(),
@@ -46,6 +49,7 @@ impl Fault {
     /// Nothing was asked.
     pub(crate) fn unasked(reason: &str) -> Self {
         Self {
+            full: false,
             maybe_applied: false,
             refused: false,
             text: reason.into(),
@@ -72,7 +76,12 @@ impl std::error::Error for Fault {}
 
 impl From<Fault> for LedgerError {
     fn from(fault: Fault) -> Self {
-        Self::unavailable(fault)
+        // What may have taken effect has not met a lack of room.
+        if fault.full && !fault.maybe_applied {
+            Self::full()
+        } else {
+            Self::unavailable(fault)
+        }
     }
 }
 

@@ -32,7 +32,8 @@
 //! # What it needs
 //!
 //! PostgreSQL 12 or later, and sessions: a pooler between has to keep one session for one
-//! connection. Two connections are used at most. The tables are made at the first connect, in a
+//! connection. Two connections are used at most, and one more while
+//! entries are counted. The tables are made at the first connect, in a
 //! schema of their own; [`Settings`] says which. Where the role of the program may not make them,
 //! connect once as one that may and grant the other the use:
 //!
@@ -44,6 +45,8 @@
 //! Leases are measured on the database's clock, so that the clocks of the machines do not matter.
 //! What was answered is as durable as the database: one that runs with `fsync = off`, or that fails
 //! over to a copy that was not written synchronously, can lose it.
+//!
+//! A server whose disk has no room refuses new claims with `store_full`.
 //!
 //! # When the connection breaks
 //!
@@ -121,7 +124,7 @@ impl PostgresLedger {
     ///
     /// The answer counts once the transaction is committed, and only then may anything be sent on
     /// its strength. Keep the transaction short: whoever asks for the same entry meanwhile waits for
-    /// it, up to two seconds.
+    /// it, up to two seconds. Its commit waits for the disk, also where `synchronous_commit` is off.
     ///
     /// # Errors
     ///
@@ -195,9 +198,7 @@ impl Ledger for PostgresLedger {
     }
 
     fn counts(&self) -> LedgerFuture<'_, Counts> {
-        Box::pin(
-            async move { lists::counts(&mut *self.aside.lock().await, self.clock.now()).await },
-        )
+        Box::pin(lists::counts(&self.sessions, self.clock.now()))
     }
 
     fn purge(&self, limit: usize) -> LedgerFuture<'_, usize> {

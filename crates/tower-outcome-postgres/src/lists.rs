@@ -6,9 +6,9 @@ use tower_outcome_core::ledger::{
     Counts, Cursor, Entry, EntryKey, Filter, LedgerError, Page, State, Timestamp, machine,
 };
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Refusal};
 use crate::rows::{self, column, integer, number};
-use crate::session::Line;
+use crate::session::{Line, Sessions};
 
 /// The oldest `limit` entries that are unknown at `now`.
 pub(crate) async fn unresolved(
@@ -80,9 +80,16 @@ pub(crate) async fn page(
     Ok(page)
 }
 
-/// How many entries there are in each state at `now`.
-pub(crate) async fn counts(line: &mut Line, now: Timestamp) -> Result<Counts, LedgerError> {
-    let rows = line.query(COUNTS, &[&integer(now.0)]).await?;
+/// How many entries there are in each state at `now`. Has a session of its own, for as long as it
+/// takes: nobody else waits for it.
+pub(crate) async fn counts(sessions: &Sessions, now: Timestamp) -> Result<Counts, LedgerError> {
+    let session = sessions.open().await.map_err(Refusal::into_fault)?;
+    let refused = |error| Fault::of_statement(&error);
+    let unhurried = session.client.batch_execute(UNHURRIED).await;
+    unhurried.map_err(refused)?;
+    let text = sessions.statement(COUNTS);
+    let rows = session.client.query(&text, &[&integer(now.0)]).await;
+    let rows = rows.map_err(refused)?;
     let mut counts = Counts::default();
     for row in &rows {
         let state = column(row, "state", |text| Ok(State::parse(text)?))?;
@@ -173,6 +180,8 @@ SELECT * FROM found UNION ALL SELECT * FROM rest"#;
 
 /// Bounds what one question for a page does.
 const MOST_LOOKED_AT: i64 = 10_000;
+
+const UNHURRIED: &str = "SET statement_timeout = 0";
 
 const COUNTS: &str = r#"
 SELECT

@@ -69,6 +69,11 @@ SELECT
     asked.number,
     written.key IS NOT NULL AS written,
     floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS time,
+    -- Whatever else the transaction does, its commit waits for the disk.
+    (
+        SELECT set_config('synchronous_commit', 'on', true)
+        WHERE current_setting('synchronous_commit') = 'off'
+    ) AS waits,
     known.*
 FROM asked
 LEFT JOIN written ON written.scope = asked.scope AND written.key = asked.key

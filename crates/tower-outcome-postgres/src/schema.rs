@@ -7,11 +7,15 @@ use crate::fault::Refusal;
 
 /// A database schema that holds one ledger.
 #[derive(Clone, Debug)]
-pub(crate) struct Schema(String);
+pub(crate) struct Schema {
+    name: String,
+    /// Whether a ledger is made where there is none.
+    makes: bool,
+}
 
 impl Schema {
     /// Takes names that look the same with and without quotes.
-    pub(crate) fn new(name: &str) -> Result<Self, Refusal> {
+    pub(crate) fn new(name: &str, makes: bool) -> Result<Self, Refusal> {
         let plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
         let starts = name.starts_with(|first: char| !first.is_ascii_digit());
         if !starts || name.len() > 63 || !name.bytes().all(plain) || name.starts_with("pg_") {
@@ -20,19 +24,20 @@ impl Schema {
                  digits and underscores, or starts with a digit or pg_",
             ));
         }
-        Ok(Self(name.to_owned()))
+        let name = name.to_owned();
+        Ok(Self { name, makes })
     }
 
     /// A statement that was written for a schema called "ledger".
     pub(crate) fn statement(&self, text: &str) -> String {
-        text.replace("\"ledger\"", &format!("\"{}\"", self.0))
+        text.replace("\"ledger\"", &format!("\"{}\"", self.name))
     }
 
     /// Makes what is missing. Refuses what is not ours or newer, and changes nothing there.
     ///
     /// Returns the database's time.
     pub(crate) async fn ensure(&self, client: &mut Client) -> Result<Timestamp, Refusal> {
-        let found = client.query_one(LOOK, &[&self.0]).await?;
+        let found = client.query_one(LOOK, &[&self.name]).await?;
         let time = Timestamp(u64::try_from(found.get::<_, i64>("time")).unwrap_or_default());
         if self.version(client, &found).await? < VERSION {
             self.migrate(client).await?;
@@ -42,9 +47,9 @@ impl Schema {
 
     async fn migrate(&self, client: &mut Client) -> Result<(), Refusal> {
         let transaction = client.transaction().await?;
-        transaction.query_one(LOCK, &[&self.0]).await?;
+        transaction.query_one(LOCK, &[&self.name]).await?;
         // Looked at again: another process may have been quicker.
-        let found = transaction.query_one(LOOK, &[&self.0]).await?;
+        let found = transaction.query_one(LOOK, &[&self.name]).await?;
         let version = self.version(transaction.client(), &found).await?;
         if !found.get::<_, bool>("exists") {
             let create = self.statement("CREATE SCHEMA \"ledger\"");
@@ -72,7 +77,13 @@ impl Schema {
                 return Err(Refusal::new(format!(
                     "the schema {} holds tables of another program; the ledger needs a schema of \
                      its own",
-                    self.0
+                    self.name
+                )));
+            }
+            if !self.makes {
+                return Err(Refusal::new(format!(
+                    "there is no ledger in the schema {} of the database",
+                    self.name
                 )));
             }
             return Ok(0);
@@ -83,7 +94,7 @@ impl Schema {
             return Err(Refusal::new(format!(
                 "the schema {} has version {version}, written by a newer version of \
                  tower-outcome-postgres; this one knows {VERSION}",
-                self.0
+                self.name
             )));
         }
         Ok(version)

@@ -33,6 +33,7 @@ pub struct Settings<T = NoTls> {
     config: Config,
     tls: T,
     schema: Box<str>,
+    makes: bool,
     clock: StoreClock,
 }
 
@@ -70,6 +71,7 @@ impl From<Config> for Settings {
             config,
             tls: NoTls,
             schema: "tower_outcome".into(),
+            makes: true,
             clock: StoreClock::default(),
         }
     }
@@ -91,6 +93,14 @@ impl<T> Settings<T> {
         Self { schema, ..self }
     }
 
+    /// Refuses a schema that holds no ledger instead of making one: for whoever looks at what others
+    /// write, whom a mistyped name would show an empty ledger.
+    #[must_use]
+    pub fn that_exists(self) -> Self {
+        let makes = false;
+        Self { makes, ..self }
+    }
+
     /// Encrypts connections with a connector for tokio-postgres, where the URL's `sslmode` asks
     /// for it.
     #[must_use]
@@ -99,6 +109,7 @@ impl<T> Settings<T> {
             config: self.config,
             tls,
             schema: self.schema,
+            makes: self.makes,
             clock: self.clock,
         }
     }
@@ -117,7 +128,7 @@ impl<T> Settings<T> {
         T::TlsConnect: Send,
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
-        let schema = Schema::new(&self.schema).map_err(Refusal::into_ledger_error)?;
+        let schema = Schema::new(&self.schema, self.makes).map_err(Refusal::into_ledger_error)?;
         let clock = self.clock;
         let sessions = Sessions::new(self.config, self.tls, schema, clock.clone());
         let sessions = Arc::new(sessions);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use redis::{Script, Value};
+use redis::{Cmd, ErrorKind, RedisError, RedisResult, Script, ServerErrorKind, Value};
 use tower_outcome_core::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
 use tower_outcome_core::ledger::{Entry, State};
 
@@ -41,22 +41,37 @@ impl Change<'_> {
             return self.create(session, &row).await;
         }
         let (result_is, result) = self.result();
-        let answer = script
-            .key(&self.names.entry)
-            .key(&self.names.result)
-            .key(&self.sets.open)
-            .key(&self.sets.due)
+        let alias = self.alias();
+        let mut asked = Cmd::with_capacity(ARGUMENTS, row.len() + result.len() + NAMES);
+        asked
+            .arg("EVALSHA")
+            .arg(script.get_hash())
+            .arg(KEYS + usize::from(alias.is_some()))
+            .arg(&self.names.entry)
+            .arg(&self.names.result)
+            .arg(&self.sets.open)
+            .arg(&self.sets.due);
+        if alias.is_some() {
+            asked.arg(&self.sets.aliases);
+        }
+        asked
             .arg(self.expected.unwrap_or_default())
             .arg(row)
             .arg(retention(&self.next.entry, TOMBSTONE_RETENTION))
             .arg(&self.names.member)
-            .arg(self.place())
+            .arg(&*self.place())
             .arg(result_is)
             .arg(result)
             .arg(retention(&self.next.entry, RESULT_RETENTION))
             .arg(self.next.entry.look_at.0)
-            .invoke_async(&mut session.connection)
-            .await;
+            .arg(alias.as_deref());
+        let mut answer = asked.query_async(&mut session.connection).await;
+        if is_unknown(&answer) {
+            let load = script.prepare_invoke();
+            let loaded = load.load_async(&mut session.connection).await;
+            session.judge(loaded)?;
+            answer = asked.query_async(&mut session.connection).await;
+        }
         let (written, seconds, microseconds, row, result): Answer = session.judge(answer)?;
         session.clock.see(server::time((seconds, microseconds)));
         Ok(if written {
@@ -72,7 +87,7 @@ impl Change<'_> {
         self.before.is_none() && entry.state == State::Claimed && !is_open(entry)
     }
 
-    async fn create(&self, session: &mut Session, row: &str) -> Result<Exchanged, Fault> {
+    async fn create(&self, session: &mut Session, row: &[u8]) -> Result<Exchanged, Fault> {
         let answer = redis::cmd("SET")
             .arg(&self.names.entry)
             .arg(row)
@@ -97,6 +112,16 @@ impl Change<'_> {
         }
     }
 
+    /// Its place among the aliases, if it is or was one.
+    fn alias(&self) -> Option<Cow<'static, str>> {
+        let was = |entry: &Entry| entry.state == State::Alias;
+        match &self.next.entry {
+            entry if was(entry) => Some(entry.updated_at.0.to_string().into()),
+            _ if self.before.is_some_and(was) => Some("out".into()),
+            _ => None,
+        }
+    }
+
     fn result(&self) -> (&'static str, &[u8]) {
         let had = self.before.is_some_and(|entry| entry.result.is_some());
         match &self.next.entry.result {
@@ -107,6 +132,12 @@ impl Change<'_> {
     }
 }
 
+/// Whether the server does not have the script, since it has started anew.
+fn is_unknown<T>(answer: &RedisResult<T>) -> bool {
+    let kind = answer.as_ref().err().map(RedisError::kind);
+    kind == Some(ErrorKind::Server(ServerErrorKind::NoScript))
+}
+
 type Answer = (bool, u64, u64, Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// Whether the entry is in doubt, or comes to be once its lease ends.
@@ -115,17 +146,20 @@ fn is_open(entry: &Entry) -> bool {
     entry.maybe_sent && doubtful.contains(&entry.state)
 }
 
-/// In milliseconds, 0 for ever: what may still be in the making never ends by time. An alias is kept
-/// anew while it is used, and lives longer than what it leads to unless that was in doubt for as long.
+/// In milliseconds, 0 for ever: what may still be in the making never ends by time, and neither does
+/// an alias, which may lead to such an entry.
 fn retention(entry: &Entry, ended: std::time::Duration) -> u64 {
     match entry.state {
-        State::Claimed | State::Dispatching | State::Unknown => 0,
-        State::Alias => u64::try_from((ended * ALIAS_RETENTIONS).as_millis()).unwrap_or(u64::MAX),
+        State::Alias | State::Claimed | State::Dispatching | State::Unknown => 0,
         State::Done | State::Failed | State::Free | State::Partial => {
             u64::try_from(ended.as_millis()).unwrap_or(u64::MAX)
         }
     }
 }
 
-/// How many times as long as what has ended an alias is kept since it was last used.
-const ALIAS_RETENTIONS: u32 = 3;
+/// How many keys the script is given at least, and how many arguments a call has at most.
+const KEYS: usize = 4;
+const ARGUMENTS: usize = 18;
+
+/// What the names in a call come to, in bytes, where scopes are of a usual length.
+const NAMES: usize = 1024;

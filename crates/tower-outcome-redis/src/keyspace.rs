@@ -13,12 +13,14 @@ pub(crate) struct Keyspace {
     tag: String,
 }
 
-/// The sorted sets of all entries that are in doubt or may come to be by time alone.
+/// The sorted sets of entries.
 pub(crate) struct Sets {
-    /// By when they changed last.
+    /// All that are in doubt or may come to be by time alone, by when they changed last.
     pub(crate) open: String,
-    /// By when they are to be looked up.
+    /// The same ones by when they are to be looked up.
     pub(crate) due: String,
+    /// All aliases, by when they were last used, or last found to lead to something.
+    pub(crate) aliases: String,
 }
 
 /// The names of one entry.
@@ -46,12 +48,13 @@ impl Keyspace {
         Sets {
             open: format!("{}:open", self.tag),
             due: format!("{}:due", self.tag),
+            aliases: format!("{}:aliases", self.tag),
         }
     }
 
     /// What the names of all entries begin with.
     pub(crate) fn entries(&self) -> String {
-        format!("{}:entry:", self.tag)
+        [&self.tag, ENTRY].concat()
     }
 
     /// The pattern that the names of all entries match.
@@ -68,13 +71,14 @@ impl Keyspace {
 
     pub(crate) fn names(&self, key: &EntryKey) -> Names {
         // The scope may hold anything, so it comes last.
-        self.names_of(format!("{}:{}", hex_key(&key.key), key.scope))
+        self.names_of([&hex_key(&key.key), ":", &*key.scope].concat())
     }
 
     pub(crate) fn names_of(&self, member: String) -> Names {
+        let named = |kind: &str| [&self.tag, kind, &member].concat();
         Names {
-            entry: format!("{}:entry:{member}", self.tag),
-            result: format!("{}:result:{member}", self.tag),
+            entry: named(ENTRY),
+            result: named(":result:"),
             member,
         }
     }
@@ -91,15 +95,17 @@ impl Names {
     }
 }
 
-/// 16 bytes as 32 digits.
+/// Every byte as two digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let number = bytes
-        .iter()
-        .fold(0, |number: u128, byte| (number << 8) | u128::from(*byte));
-    format!("{number:032x}")
+    let mut digits = Vec::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        let halves = [byte >> 4, byte & 0x0f].map(usize::from);
+        digits.extend(halves.map(|half| b"0123456789abcdef"[half]));
+    }
+    String::from_utf8(digits).unwrap_or_default()
 }
 
-/// Reads what [`hex`] wrote.
+/// Reads what [`hex`] wrote of 16 bytes.
 pub(crate) fn unhex(digits: &str) -> Option<[u8; 16]> {
     let written = digits.len() == 32 && digits.bytes().all(|it| it.is_ascii_hexdigit());
     let number = u128::from_str_radix(digits, 16).ok().filter(|_| written)?;
@@ -108,8 +114,7 @@ pub(crate) fn unhex(digits: &str) -> Option<[u8; 16]> {
 
 /// All digits of a key.
 pub(crate) fn hex_key(key: &IdempotencyKey) -> String {
-    let (high, low) = key.as_bytes().split_at(16);
-    hex(high) + &hex(low)
+    hex(key.as_bytes())
 }
 
 /// Reads what [`hex_key`] wrote.
@@ -118,6 +123,9 @@ pub(crate) fn unhex_key(digits: &str) -> Option<IdempotencyKey> {
     let halves = [unhex(high)?, unhex(low)?].concat();
     Some(IdempotencyKey::from_bytes(halves.try_into().ok()?))
 }
+
+/// What stands between the tag and the member of an entry.
+const ENTRY: &str = ":entry:";
 
 #[cfg(test)]
 mod tests {

@@ -70,8 +70,10 @@
 //! # How an entry ends
 //!
 //! An entry that is claimed, sent or in doubt has no expiry. Once it has ended its result is kept for
-//! a day and the entry for 400 days; the expiry is set by the very command that writes the row. A
-//! full server refuses new claims with `store_full`.
+//! a day and the entry for 400 days; the expiry is set by the very command that writes the row. An
+//! alias has none either, since it must not go before the entry that it leads to:
+//! [`purge`](Ledger::purge) forgets it once that is gone and nobody has used the alias for 400 days.
+//! A full server refuses new claims with `store_full`.
 //!
 //! # When the connection breaks
 //!
@@ -107,6 +109,7 @@ mod fault;
 mod keyspace;
 mod lists;
 mod memory;
+mod purge;
 mod row;
 mod server;
 mod session;
@@ -182,9 +185,9 @@ impl Ledger for RedisLedger {
         Box::pin(lists::counts(&self.steps))
     }
 
-    /// Takes nothing away: the server does, when an entry's time has come.
-    fn purge(&self, _: usize) -> LedgerFuture<'_, usize> {
-        Box::pin(async { Ok(0) })
+    /// Takes aliases away, and nothing else: the server does, when an entry's time has come.
+    fn purge(&self, limit: usize) -> LedgerFuture<'_, usize> {
+        Box::pin(purge::purge(&self.steps, limit))
     }
 
     fn changed<'a>(&'a self, _: &'a EntryKey) -> Changed<'a> {

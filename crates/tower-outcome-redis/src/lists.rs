@@ -167,7 +167,7 @@ async fn rows(session: &mut Session, names: &[Names]) -> Result<Vec<Entry>, Faul
 }
 
 /// How many entries one command reads.
-const PAGE: usize = 100;
+pub(crate) const PAGE: usize = 100;
 
 /// Bounds what one question for a page does.
 const MOST_SCANS: usize = 100;

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use tower_outcome_core::ledger::{
     Entry, EntryKey, Owner, Resolution, State, Timestamp, WriteRecord,
 };
@@ -34,9 +33,11 @@ impl Stored {
     }
 
     /// The row as it is stored.
-    pub(crate) fn encode(&self) -> Result<String, Fault> {
-        let json = Record::json(self).map_err(|_| Fault::unasked("an entry cannot be encoded"))?;
-        Ok(format!("{}{json}", self.revision))
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, Fault> {
+        let mut row = Vec::with_capacity(USUAL);
+        row.extend_from_slice(self.revision.as_bytes());
+        Record::write(self, &mut row).map_err(|_| Fault::unasked("an entry cannot be encoded"))?;
+        Ok(row)
     }
 
     /// Reads what [`encode`](Self::encode) wrote. What it holds stays out of the error.
@@ -83,13 +84,13 @@ struct Record<'a> {
     resolution: Option<Cow<'a, Resolution>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     alias_of: Option<Cow<'a, str>>,
-    fingerprint: Cow<'a, RawValue>,
+    fingerprint: Cow<'a, Fingerprint>,
     result: bool,
     writes: Cow<'a, [WriteRecord]>,
 }
 
 impl<'a> Record<'a> {
-    fn json(stored: &'a Stored) -> serde_json::Result<String> {
+    fn write(stored: &'a Stored, row: &mut Vec<u8>) -> serde_json::Result<()> {
         let entry = &stored.entry;
         let record = Self {
             format: FORMAT,
@@ -108,11 +109,11 @@ impl<'a> Record<'a> {
             look_at: Some(entry.look_at.0),
             resolution: entry.resolution.as_ref().map(Cow::Borrowed),
             alias_of: entry.alias_of.map(|key| hex_key(&key).into()),
-            fingerprint: Cow::Owned(RawValue::from_string(entry.fingerprint.to_text())?),
+            fingerprint: Cow::Borrowed(&entry.fingerprint),
             result: stored.has_result,
             writes: (&*entry.writes).into(),
         };
-        serde_json::to_string(&record)
+        serde_json::to_writer(row, &record)
     }
 
     fn read(
@@ -139,7 +140,7 @@ impl<'a> Record<'a> {
             maybe_sent: self.maybe_sent,
             owner: Owner::from_bytes(unhex(&self.owner).ok_or("no owner")?),
             lease_until: Timestamp(self.lease_until),
-            fingerprint: Fingerprint::from_text(self.fingerprint.get())?,
+            fingerprint: self.fingerprint.into_owned(),
             code: self.code.map(|code| code.parse()).transpose()?,
             landing: self.landing,
             result: result.filter(|_| self.result).map(Into::into),
@@ -184,7 +185,7 @@ impl Revisions {
 
     pub(crate) fn next(&self) -> String {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
-        format!("{}{number:016x}", self.ledger)
+        self.ledger.clone() + &hex(&number.to_be_bytes())
     }
 }
 
@@ -193,6 +194,9 @@ const GENERATION: u32 = 0;
 
 /// The length of a revision, in bytes. The script has the same number.
 const REVISION: usize = 48;
+
+/// Few rows are longer, in bytes.
+const USUAL: usize = 768;
 
 /// What this version reads and writes.
 const FORMAT: u32 = 2;

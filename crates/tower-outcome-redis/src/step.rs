@@ -99,6 +99,18 @@ impl Steps {
         Ok(read(&mut session, &self.keyspace.names(key), key).await?)
     }
 
+    /// The row that has these names.
+    pub(crate) async fn row(
+        &self,
+        session: &mut Session,
+        names: &Names,
+    ) -> Result<Option<Stored>, Fault> {
+        match names.key() {
+            Some(key) => read(session, names, &key).await,
+            None => Err(Fault::unasked("the name of an entry cannot be read back")),
+        }
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.sessions.clock().now()
     }

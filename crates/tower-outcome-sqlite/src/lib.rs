@@ -32,6 +32,8 @@
 //! # Ok(()) }
 //! ```
 //!
+//! A disk without room refuses new claims with `store_full`; what is in the file stays as it is.
+//!
 //! # Reading it
 //!
 //! The view `outcomes` shows the entries to people, with keys in hex and times in ISO 8601:
@@ -58,6 +60,7 @@ use tower_outcome_core::ledger::{
 use crate::writer::Job;
 
 mod aside;
+mod fault;
 mod file;
 mod lists;
 mod rows;

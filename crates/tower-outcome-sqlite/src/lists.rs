@@ -6,6 +6,7 @@ use tower_outcome_core::ledger::{
     Counts, Cursor, Entry, Filter, LedgerError, Page, State, Timestamp, machine,
 };
 
+use crate::fault::failed;
 use crate::rows::{self, integer, unsigned};
 
 /// The oldest `limit` entries that are unknown at `now`.
@@ -60,7 +61,7 @@ pub(crate) fn page(
         page.next = None;
         Ok(page)
     };
-    look().map_err(LedgerError::unavailable)
+    look().map_err(failed)
 }
 
 /// How many entries there are in each state at `now`.
@@ -76,7 +77,7 @@ pub(crate) fn counts(store: &Connection, now: Timestamp) -> Result<Counts, Ledge
         }
         Ok(counts)
     };
-    look().map_err(LedgerError::unavailable)
+    look().map_err(failed)
 }
 
 /// Takes away what has outlived its use at `now`, of at most `limit` entries.
@@ -91,12 +92,12 @@ pub(crate) fn purge(
             ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
         })
     };
-    let both = || {
+    let both = || -> rusqlite::Result<usize> {
         let entries = run(DELETE, TOMBSTONE_RETENTION, limit)?;
         let results = run(STRIP, RESULT_RETENTION, limit - entries)?;
         Ok(entries + results)
     };
-    both().map_err(|error: rusqlite::Error| LedgerError::unavailable(error))
+    both().map_err(failed)
 }
 
 fn unknown(
@@ -116,7 +117,7 @@ fn unknown(
             .take(limit)
             .collect()
     };
-    look().map_err(LedgerError::unavailable)
+    look().map_err(failed)
 }
 
 /// The condition is that of the index `unresolved`.

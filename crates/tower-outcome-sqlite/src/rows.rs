@@ -8,6 +8,8 @@ use tower_outcome_core::ledger::{
 };
 use tower_outcome_core::{Code, Fingerprint, IdempotencyKey, Landing};
 
+use crate::fault::failed;
+
 /// Applies `event` to the row of `key`, inside the transaction that `store` is in.
 pub(crate) fn apply(
     store: &Connection,
@@ -15,7 +17,7 @@ pub(crate) fn apply(
     event: Event,
     now: Timestamp,
 ) -> Result<Answer, LedgerError> {
-    let entry = find(store, key).map_err(LedgerError::unavailable)?;
+    let entry = find(store, key).map_err(failed)?;
     let (next, answer) = machine::step(key, entry.as_ref(), event, now)?;
     if let Some(next) = next {
         put(store, &next)?;
@@ -29,7 +31,7 @@ pub(crate) fn read(
     key: &EntryKey,
     now: Timestamp,
 ) -> Result<Option<Entry>, LedgerError> {
-    let entry = find(store, key).map_err(LedgerError::unavailable)?;
+    let entry = find(store, key).map_err(failed)?;
     Ok(entry.map(|entry| machine::expired(entry, now)))
 }
 
@@ -52,9 +54,7 @@ fn put(store: &Connection, entry: &Entry) -> Result<(), LedgerError> {
     let writes = serde_json::to_string(&entry.writes).map_err(LedgerError::unavailable)?;
     let resolution = entry.resolution.as_ref().map(serde_json::to_string);
     let resolution = resolution.transpose().map_err(LedgerError::unavailable)?;
-    let mut statement = store
-        .prepare_cached(PUT)
-        .map_err(LedgerError::unavailable)?;
+    let mut statement = store.prepare_cached(PUT).map_err(failed)?;
     let values = named_params! {
         ":scope": &*entry.key.scope,
         ":key": entry.key.key.as_bytes(),
@@ -79,7 +79,7 @@ fn put(store: &Connection, entry: &Entry) -> Result<(), LedgerError> {
         ":alias_of": entry.alias_of.as_ref().map(IdempotencyKey::as_bytes),
     };
     let stored = statement.execute(values);
-    stored.map(drop).map_err(LedgerError::unavailable)
+    stored.map(drop).map_err(failed)
 }
 
 /// The entry in a row of the table.

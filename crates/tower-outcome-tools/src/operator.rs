@@ -58,13 +58,17 @@ impl Operator {
         Ok(self.ledger.page(filter).await?)
     }
 
-    /// The entry of a key, or the one that it leads to where it is an alias.
+    /// The entry of a key, or the one that it leads to where it is an alias. An alias whose entry is
+    /// still to come, or that several entries share, is shown itself.
     ///
     /// # Errors
     ///
     /// [`OperatorError`] where there is none, or the ledger could not be asked.
     pub async fn show(&self, key: &EntryKey) -> Result<Entry, OperatorError> {
-        let entry = alias::read(&*self.ledger, key).await?;
+        let entry = match alias::read(&*self.ledger, key).await? {
+            None => self.ledger.read(key).await?,
+            led_to => led_to,
+        };
         entry.ok_or_else(OperatorError::not_found)
     }
 
@@ -73,7 +77,7 @@ impl Operator {
     /// # Errors
     ///
     /// [`OperatorError`] where the entry has changed since it was shown or is not in doubt, where
-    /// `by` or `reason` is empty or longer than
+    /// `by` or `reason` is empty, has a NUL in it or is longer than
     /// [`MAX_NAME`](tower_outcome_core::ledger::entry::MAX_NAME) bytes, and where the ledger could
     /// not be asked.
     pub async fn resolve_done(
@@ -113,6 +117,10 @@ impl Operator {
     ) -> Result<(), OperatorError> {
         if by.trim().is_empty() || reason.trim().is_empty() {
             return Err(OperatorError::unsigned());
+        }
+        // PostgreSQL cannot show it to whoever reads the table.
+        if [by, reason].into_iter().any(|text| text.contains('\0')) {
+            return Err(OperatorError::unprintable());
         }
         let fails = matches!(verdict, Resolved::Failed);
         let event = Event::Resolve {

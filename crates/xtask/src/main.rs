@@ -44,7 +44,9 @@ usage: cargo xtask COMMAND
                      (GROUPS: client, keys, lanes, memory, wire; all of them if none is named;
                      needs valgrind)
       counts [GROUPS]    only what is the same on every machine
-      stores [STORES]    the ledgers in PostgreSQL, Redis and SQLite, beside the bare databases
+      stores [STORES]    the ledgers in PostgreSQL, Redis and SQLite, beside the bare databases,
+                         and what PostgreSQL takes to forget (STORES: postgres, purge, redis,
+                         sqlite; --rows NUMBER for the purge, a million without it)
       list               the cases
       one CASE TIMES     do one case as often, for a profiler
   kill --store sqlite|postgres|redis --cycles N [FLAGS]

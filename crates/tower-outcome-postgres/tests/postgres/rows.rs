@@ -200,3 +200,31 @@ const EXCHANGE: &str = include_str!("../../src/rows.sql");
 
 const ENDED: &str =
     "result IS NULL AND (state IN ('done', 'failed', 'free', 'partial') OR NOT maybe_sent)";
+
+/// In a large ledger everything is counted for minutes, and compiling takes longer than what it is
+/// for.
+#[tokio::test]
+async fn a_count_is_given_all_the_time_that_it_takes_and_nothing_is_compiled() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let client = place.client().await;
+    let noting = NOTING.replace("ledger.", &format!("{}.", place.schema));
+    client.batch_execute(&noting).await.unwrap();
+    ledger.counts().await.unwrap();
+    ledger.due(1).await.unwrap();
+    let seen = client.query("SELECT compiles, most FROM seen", &[]);
+    let seen = seen.await.unwrap();
+    let seen: Vec<(String, String)> = seen.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let off = |most: &str| ("off".to_owned(), most.to_owned());
+    assert_eq!(seen, [off("0"), off("10s")]);
+}
+
+/// Has every look at the table take down the settings that it is made with.
+const NOTING: &str = "
+    ALTER TABLE entries RENAME TO stored;
+    CREATE TABLE seen (compiles text, most text);
+    CREATE FUNCTION note() RETURNS bool LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO ledger.seen VALUES (current_setting('jit'), current_setting('statement_timeout'));
+        RETURN true;
+    END $$;
+    CREATE VIEW entries AS SELECT * FROM stored WHERE (SELECT ledger.note());";

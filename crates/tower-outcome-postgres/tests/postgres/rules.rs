@@ -99,6 +99,23 @@ async fn a_store_that_fails_is_unavailable_and_recovers() {
 }
 
 #[tokio::test]
+async fn a_disk_without_room_refuses_claims_and_what_has_begun_can_end() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let grant = granted(&ledger, 1).await;
+    let client = place.client().await;
+    client.batch_execute(NO_ROOM).await.unwrap();
+    let (one, two) = (key(2), key(3));
+    let (first, second) = tokio::join!(ledger.apply(&one, claim(2)), ledger.apply(&two, claim(3)));
+    for refused in [first, second] {
+        assert_eq!(refused.unwrap_err().code(), Code::StoreFull);
+    }
+    let (epoch, code) = (grant.epoch, Code::NotSent);
+    let ended = ledger.apply(&key(1), Event::Release { epoch, code }).await;
+    assert_eq!(ended.unwrap(), Answer::Applied);
+}
+
+#[tokio::test]
 async fn leases_are_measured_on_the_clock_of_the_database() {
     let place = Place::new();
     let ledger = place.ledger().await;
@@ -116,3 +133,10 @@ async fn leases_are_measured_on_the_clock_of_the_database() {
         "{before} {created} {after}"
     );
 }
+
+/// Answers new claims as a server does whose disk is full.
+const NO_ROOM: &str = "
+    CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+    CREATE TRIGGER no_room BEFORE INSERT ON entries
+        FOR EACH ROW WHEN (new.state = 'claimed') EXECUTE FUNCTION no_room();";

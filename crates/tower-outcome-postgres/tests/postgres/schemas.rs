@@ -95,6 +95,19 @@ async fn a_name_that_is_no_plain_name_is_refused() {
 }
 
 #[tokio::test]
+async fn a_schema_without_a_ledger_is_refused_and_left_alone_by_whoever_only_looks() {
+    let place = Place::new();
+    refused(place.settings().that_exists(), "no ledger").await;
+    let client = place.client().await;
+    let exists = "SELECT to_regnamespace($1::text) IS NOT NULL";
+    let exists = client.query_one(exists, &[&place.schema]).await.unwrap();
+    assert!(!exists.get::<_, bool>(0));
+    drop(place.ledger().await);
+    let looked = place.settings().that_exists().connect().await.unwrap();
+    granted(&looked, 1).await;
+}
+
+#[tokio::test]
 async fn an_empty_schema_becomes_a_ledger() {
     let place = Place::new();
     let client = place.client().await;

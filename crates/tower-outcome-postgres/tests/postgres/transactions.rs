@@ -1,5 +1,6 @@
 use tower_outcome_core::Code;
 use tower_outcome_core::ledger::{Answer, Ending, Event, Ledger, State};
+use tower_outcome_postgres::tokio_postgres::IsolationLevel;
 
 use crate::support::{Place, claim, granted, key};
 
@@ -100,6 +101,58 @@ async fn an_entry_that_a_transaction_holds_does_not_keep_the_others_waiting() {
     assert_eq!(held.code(), Code::StoreUnavailable);
     holder.rollback().await.unwrap();
     granted(&ledger, 1).await;
+}
+
+/// It sees the entry as it was when it began.
+#[tokio::test]
+async fn a_transaction_that_sees_the_past_is_granted_nothing_that_another_has() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let mut client = place.client().await;
+    let grant = granted(&ledger, 2).await;
+    for level in [IsolationLevel::RepeatableRead, IsolationLevel::Serializable] {
+        for order in [1, 2] {
+            let transaction = client.build_transaction().isolation_level(level);
+            let transaction = transaction.start().await.unwrap();
+            let look = "SELECT count(*) FROM entries";
+            transaction.query_one(look, &[]).await.unwrap();
+            match order {
+                1 => assert!(ledger.apply(&key(1), claim(1)).await.is_ok()),
+                _ => drop(ledger.apply(&key(2), done(grant.epoch)).await.unwrap()),
+            }
+            let claimed = ledger
+                .apply_in(&transaction, &key(order), claim(order))
+                .await;
+            assert!(
+                !matches!(claimed, Ok(Answer::Granted(_))),
+                "{order} {claimed:?}"
+            );
+            let committed = transaction.commit().await;
+            let entry = ledger.read(&key(order)).await.unwrap().unwrap();
+            assert_eq!(entry.epoch, 1, "{order} {committed:?}");
+        }
+    }
+}
+
+/// What is sent on the strength of a claim has to find the claim after a crash of the server.
+#[tokio::test]
+async fn a_commit_waits_for_the_disk_where_others_of_the_session_do_not() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    let mut client = place.client().await;
+    let setting = "SELECT current_setting('synchronous_commit')";
+    for (order, chosen, expected) in [(1, "off", "on"), (2, "remote_write", "remote_write")] {
+        let choose = format!("SET synchronous_commit = {chosen}");
+        client.batch_execute(&choose).await.unwrap();
+        let transaction = client.transaction().await.unwrap();
+        let key = key(order);
+        let claimed = ledger.apply_in(&transaction, &key, claim(order)).await;
+        assert!(matches!(claimed.unwrap(), Answer::Granted(_)));
+        let within: String = transaction.query_one(setting, &[]).await.unwrap().get(0);
+        transaction.commit().await.unwrap();
+        let after: String = client.query_one(setting, &[]).await.unwrap().get(0);
+        assert_eq!((&*within, &*after), (expected, chosen));
+    }
 }
 
 fn done(epoch: u64) -> Event {

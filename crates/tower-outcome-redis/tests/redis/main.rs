@@ -1,5 +1,6 @@
 //! The ledger on a real server, seen from outside. `cargo xtask test` starts one.
 
+mod aliases;
 mod counts;
 mod crashes;
 mod cuts;

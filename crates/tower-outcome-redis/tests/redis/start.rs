@@ -1,11 +1,12 @@
 use std::error::Error as _;
 
 use tower_outcome_core::Code;
-use tower_outcome_core::ledger::LedgerError;
+use tower_outcome_core::ledger::entry::TOMBSTONE_RETENTION;
+use tower_outcome_core::ledger::{Event, Ledger as _, LedgerError, Timestamp};
 use tower_outcome_redis::{Persistence, RedisLedger, Settings};
 use xtask::servers::{Redis, Server as _};
 
-use crate::support::Place;
+use crate::support::{Place, key};
 
 #[tokio::test]
 async fn a_url_that_cannot_be_read_is_refused_without_showing_it() {
@@ -66,16 +67,17 @@ async fn a_user_without_rights_is_told_so_and_one_with_those_of_the_documentatio
     let mut rights = vec!["ACL", "SETUSER", "agent", &pattern];
     rights.extend(RIGHTS.split_whitespace());
     client.run(&rights).await;
+    let later = || Timestamp::now().after(TOMBSTONE_RETENTION * 2);
     let ledger = settings().connect().await.unwrap();
+    let (of, shared) = (key(2).key, false);
+    crate::support::applied(&ledger, 3, Event::Alias { of, shared }).await;
     let grant = crate::support::granted(&ledger, 1).await;
     crate::support::applied(&ledger, 1, crate::support::doubt(grant.epoch)).await;
     crate::support::applied(&ledger, 1, crate::support::done(grant.epoch, None)).await;
-    assert_eq!(
-        tower_outcome_core::Ledger::unresolved(&ledger, 1)
-            .await
-            .unwrap(),
-        []
-    );
+    assert_eq!(ledger.unresolved(1).await.unwrap(), []);
+    let purging = settings().with_clock(later).connect().await.unwrap();
+    assert_eq!(purging.purge(10).await.unwrap(), 1);
+    assert_eq!(ledger.counts().await.unwrap().total(), 1);
     assert_eq!(ledger.persistence(), Persistence::EveryWrite);
 }
 
@@ -142,5 +144,5 @@ fn refused(error: &LedgerError, because: &str) {
 }
 
 /// As they stand in the documentation of the crate.
-const RIGHTS: &str = "+set +get +mget +del +zadd +zrem +zrange +evalsha +script|load +time +info \
-     +config|get +hello";
+const RIGHTS: &str = "+set +get +mget +del +zadd +zrem +zrange +scan +evalsha +script|load +time \
+     +info +config|get +hello";

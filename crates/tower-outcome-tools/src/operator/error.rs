@@ -21,6 +21,7 @@ enum Kind {
     NotFound,
     NotInDoubt(State),
     TooShort,
+    Unprintable,
     Unsigned,
 }
 
@@ -73,6 +74,10 @@ impl OperatorError {
         Self::new(Kind::TooShort)
     }
 
+    pub(super) const fn unprintable() -> Self {
+        Self::new(Kind::Unprintable)
+    }
+
     pub(super) const fn unsigned() -> Self {
         Self::new(Kind::Unsigned)
     }
@@ -100,12 +105,16 @@ impl fmt::Display for OperatorError {
                  before {until}"
             ),
             Kind::NotFound => f.write_str("there is no such entry"),
+            Kind::NotInDoubt(State::Alias) => f.write_str(
+                "the key is an alias that leads to no one entry, so that there is nothing to resolve",
+            ),
             Kind::NotInDoubt(state) => write!(
                 f,
                 "the entry is {} and not in doubt, so that there is nothing to resolve",
                 state.as_str()
             ),
             Kind::TooShort => f.write_str("the beginning of a key is at least 8 hex digits long"),
+            Kind::Unprintable => f.write_str("the name or the reason has a NUL in it"),
             Kind::Unsigned => f.write_str("say who resolves it, and how they know"),
         }
     }

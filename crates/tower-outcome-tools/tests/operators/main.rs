@@ -272,6 +272,8 @@ async fn nobody_resolves_without_a_name_and_a_reason() {
         ("ada", " "),
         (long.as_str(), "there"),
         ("ada", &long),
+        ("ada\0", "there"),
+        ("ada", "\0there"),
     ] {
         let result = bench.operator.resolve_done(&entry, None, by, reason).await;
         assert!(!result.unwrap_err().is_refused());

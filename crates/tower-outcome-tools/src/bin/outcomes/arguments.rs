@@ -224,8 +224,9 @@ usage: outcomes --ledger URL [--json] COMMAND
   stats     how many entries are in which state
 
   KEY       the first 8 hex digits of a key at least; with --scope and all 64
-            digits the entry is read at once
-  STATE     claimed, dispatching, done, failed, free, partial or unknown
+            digits the entry is read at once. An alias stands for the entry
+            that it leads to
+  STATE     alias, claimed, dispatching, done, failed, free, partial or unknown
   AGE       since the last change: 90s, 15m, 2h, 7d
   --json    for programs: one JSON value
   --ledger  sqlite:PATH

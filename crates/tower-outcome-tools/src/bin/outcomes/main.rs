@@ -11,6 +11,7 @@ mod render;
 use arguments::{Arguments, Command, HELP, Parsed};
 use failure::Failure;
 use serde_json::{Value, json};
+use tower_outcome_core::ledger::{Filter, Page};
 use tower_outcome_tools::Operator;
 
 #[tokio::main(flavor = "current_thread")]
@@ -36,7 +37,7 @@ async fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> Result<String, Failure> {
     let operator = Operator::new(open::open(&arguments.place).await?);
     let (value, text): (Value, fn(&Value) -> String) = match arguments.command {
-        Command::List(filter) => (render::page(&operator.list(&filter).await?), render::table),
+        Command::List(filter) => (render::page(&page(&operator, filter).await?), render::table),
         Command::Show(name) => {
             let entry = operator.find(name.scope.as_deref(), &name.digits).await?;
             (render::entry(&entry), render::lines)
@@ -63,4 +64,15 @@ async fn run(arguments: Arguments) -> Result<String, Failure> {
         return Ok(value.to_string());
     }
     Ok(text(&value))
+}
+
+/// The next entries that there are: a ledger may look through many others before it comes to one.
+async fn page(operator: &Operator, mut filter: Filter) -> Result<Page, Failure> {
+    loop {
+        let page = operator.list(&filter).await?;
+        if !page.entries.is_empty() || page.next.is_none() {
+            return Ok(page);
+        }
+        filter.after = page.next;
+    }
 }

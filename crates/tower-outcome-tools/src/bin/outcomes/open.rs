@@ -22,7 +22,7 @@ pub(crate) async fn open(place: &Place) -> Result<Arc<dyn Ledger>, Failure> {
     match scheme {
         Some("sqlite") => sqlite(url.trim_start_matches("sqlite:")),
         Some("postgres" | "postgresql") => {
-            let mut settings = tower_outcome_postgres::Settings::new(url)?;
+            let mut settings = tower_outcome_postgres::Settings::new(url)?.that_exists();
             if let Some(schema) = &place.schema {
                 settings = settings.with_schema(schema);
             }

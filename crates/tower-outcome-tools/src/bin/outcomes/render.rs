@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 use tower_outcome_core::ledger::{Counts, Entry, Page, State, WriteRecord};
 use tower_outcome_core::{Code, IdempotencyKey};
+use tower_outcome_tools::operator::SHORTEST_KEY;
 
 pub(crate) fn page(page: &Page) -> Value {
     json!({
@@ -78,13 +79,10 @@ pub(crate) fn table(page: &Value) -> String {
     let entries = page["entries"].as_array().map_or(&[][..], Vec::as_slice);
     let mut rows = vec![COLUMNS.map(|(title, _)| title.to_owned())];
     rows.extend(entries.iter().map(|entry| {
-        COLUMNS.map(|(title, member)| {
-            let cell = shown(&entry[member]);
-            if title == "KEY" {
-                cell[..8].to_owned()
-            } else {
-                cell
-            }
+        COLUMNS.map(|(_, member)| match (member, &entry["alias_of"]) {
+            ("key", _) => short(&entry["key"]),
+            ("state", of @ Value::String(_)) => format!("alias of {}", short(of)),
+            _ => shown(&entry[member]),
         })
     }));
     let widths: Vec<usize> = (0..COLUMNS.len())
@@ -108,6 +106,11 @@ pub(crate) fn table(page: &Value) -> String {
         text.push_str(&quoted(next));
     }
     text
+}
+
+/// As much of a key as finds it.
+fn short(key: &Value) -> String {
+    shown(key).chars().take(SHORTEST_KEY).collect()
 }
 
 /// A value's members, one a line, indented by their depth.
@@ -144,6 +147,7 @@ fn put(value: &Value, depth: usize, text: &mut String) {
 fn shown(value: &Value) -> String {
     let text = match value {
         Value::Null => return "-".to_owned(),
+        Value::String(text) if text.is_empty() => return "-".to_owned(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };

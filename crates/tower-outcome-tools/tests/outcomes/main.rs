@@ -1,106 +1,14 @@
 //! The command `outcomes`, as a shell runs it.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::time::Duration;
+use std::process::Command;
 
-use serde_json::{Value, json};
-use tower_outcome_core::Intent;
-use tower_outcome_core::ledger::{
-    Answer, Claim, EntryKey, Event, Ledger as _, Owner, Timestamp, WriteRecord,
-};
-use tower_outcome_sqlite::SqliteLedger;
+use serde_json::json;
 
-/// A ledger with one entry that is in doubt since yesterday and one that may still be sent.
-struct Shell {
-    directory: PathBuf,
-    url: String,
-    yesterday: EntryKey,
-    today: EntryKey,
-}
+use crate::support::{Shell, fails, run, text};
 
-impl Shell {
-    async fn new(name: &str) -> Self {
-        let directory = format!("tower-outcome-{name}-{}", std::process::id());
-        let directory = std::env::temp_dir().join(directory);
-        std::fs::create_dir_all(&directory).unwrap();
-        let path = directory.join("ledger.sqlite");
-        let day = 24 * 60 * 60 * 1000;
-        Self {
-            url: format!("sqlite:{}", path.display()),
-            yesterday: doubt(&path, 1, Timestamp(Timestamp::now().0 - day)).await,
-            today: doubt(&path, 2, Timestamp::now()).await,
-            directory,
-        }
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        run(&self.url, arguments)
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.run(&[arguments, &["--json"]].concat());
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-}
-
-impl Drop for Shell {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.directory);
-    }
-}
-
-/// An entry of a write that may have been sent for ten minutes, of an owner that died at once.
-async fn doubt(path: &Path, order: u32, at: Timestamp) -> EntryKey {
-    let ledger = SqliteLedger::open_with_clock(path, move || at).unwrap();
-    let intent = Intent::new("acme", "refund", &json!({ "order": order })).unwrap();
-    let key = EntryKey::of(&intent);
-    let lease = Duration::ZERO;
-    let claim = Claim::new(&intent, Owner::random(), Duration::from_mins(1));
-    let answer = ledger.apply(&key, Event::Claim(claim)).await.unwrap();
-    let Answer::Granted(grant) = answer else {
-        panic!("{answer:?}");
-    };
-    let write = WriteRecord {
-        label: "refund".to_owned(),
-        route: "POST billing/refunds".to_owned(),
-        wire_key: "k1".to_owned(),
-        only: true,
-        profile: Some("stripe_v1".into()),
-        ..WriteRecord::default()
-    };
-    let epoch = grant.epoch;
-    let sends_for = Duration::from_mins(10);
-    let sent = Event::Send {
-        epoch,
-        write,
-        lease,
-        sends_for,
-    };
-    ledger.apply(&key, sent).await.unwrap();
-    key
-}
-
-fn run(url: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_outcomes"));
-    command
-        .env_remove("OUTCOMES_LEDGER")
-        .args(["--ledger", url]);
-    command.args(arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-#[track_caller]
-fn fails(output: &Output, code: i32, with: &str) {
-    let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{told}");
-    assert!(told.contains(with), "{told}");
-    assert!(output.stdout.is_empty());
-}
+mod aliases;
+mod servers;
+mod support;
 
 #[tokio::test]
 async fn entries_are_listed_shown_and_resolved() {
