@@ -111,7 +111,7 @@ mod tests {
         for length in 0..2 * SHORT {
             let part = vec![7; length];
             let parts: [&[u8]; 3] = [b"domain", &part, &[]];
-            let piece_by_piece = KeyHasher::default().parts(&parts).finish();
+            let piece_by_piece = KeyHasher::default().finish_with(&parts);
             assert_eq!(digest(&parts), piece_by_piece, "{length}");
         }
     }

@@ -54,7 +54,10 @@ pub(super) fn place(run: &Run) -> Place {
         // Nobody's claim that we know of.
         return Place::OfItsOwn;
     };
-    let mut same = context.lineage().filter(names).filter_map(Context::extension::<Nest>);
+    let mut same = context
+        .lineage()
+        .filter(names)
+        .filter_map(Context::extension::<Nest>);
     let is_in_itself = same.any(|nest| !nest.is_of_another(state));
     match nest.stack(state, context.gate()) {
         Some(level) if names(&context) && !is_in_itself => Place::Inside(Inside {
@@ -112,7 +115,10 @@ impl Inside {
         });
         let room = tokio::select! {
             biased;
-            room = room.catch_unwind() => room.unwrap_or_else(|_| Err(narrow(Code::NotSent))),
+            room = room.catch_unwind() => match room {
+                Ok(room) => room,
+                Err(_) => Err(narrow(Code::NotSent)),
+            },
             cut = cut(&gate, &running, deadline) => Err(narrow(cut.unsent())),
         };
         match room {
