@@ -163,7 +163,7 @@ pub struct Illegal {
 fn refuse_long(key: &EntryKey, event: &Event) -> Result<(), Refused> {
     let is_long = |text: &str| text.len() > MAX_NAME;
     let field = match event {
-        Event::Claim(_) if is_long(&key.scope) => "scope",
+        Event::Alias { .. } | Event::Claim(_) if is_long(&key.scope) => "scope",
         Event::Claim(claim) if is_long(&claim.tool) => "tool",
         Event::Resolve { by, .. } if is_long(by) => "by",
         Event::Resolve { reason, .. } if is_long(reason) => "reason",

@@ -61,9 +61,17 @@ pub(super) async fn a_name_over_the_cap_is_refused<L: Ledger>(bench: &Bench<L>) 
     let entry = kept.entry().await;
     assert_eq!((&*entry.key.scope, &*entry.tool), (&*longest, &*longest));
 
-    for (scope, tool) in [(longer.as_str(), "refund"), ("tenant", &longer)] {
+    let alias = Event::Alias {
+        of: bench.at("tenant", 3).key.key,
+        shared: false,
+    };
+    for (scope, event) in [
+        (longer.as_str(), Event::Claim(with_tool("refund"))),
+        (&longer, alias),
+        ("tenant", Event::Claim(with_tool(&longer))),
+    ] {
         let refused = bench.at(scope, 2);
-        let error = refused.apply(Event::Claim(with_tool(tool))).await;
+        let error = refused.apply(event).await;
         let error = error.expect_err("it is too long");
         assert_eq!(error.code(), Code::InvalidArguments);
         assert_eq!(refused.read().await, None);
