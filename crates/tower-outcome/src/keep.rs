@@ -44,7 +44,7 @@ use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
 use crate::call::Call;
-use crate::outcome::conclude;
+use crate::outcome::{Open, conclude};
 use crate::{Error, OutcomeBody, OutcomeLayer, Profile, ReplyBody, Verdict, Watch};
 
 /// Applies [`KeepResponse`].
@@ -123,14 +123,14 @@ where
                 }
                 ResponseFuture {
                     inner: Some(self.inner.call(request)),
-                    call,
+                    call: Open(call),
                     refused: None,
                     watch,
                 }
             }
             Err(error) => ResponseFuture {
                 inner: None,
-                call: None,
+                call: Open(None),
                 refused: Some(error),
                 watch,
             },
@@ -146,18 +146,9 @@ pin_project! {
     pub struct ResponseFuture<F> {
         #[pin]
         inner: Option<F>,
-        call: Option<Call>,
+        call: Open,
         refused: Option<Error>,
         watch: Option<Watch>,
-    }
-
-    impl<F> PinnedDrop for ResponseFuture<F> {
-        fn drop(this: Pin<&mut Self>) {
-            // There is none once the call has ended.
-            if let Some(call) = this.project().call {
-                call.abandon();
-            }
-        }
     }
 }
 
@@ -172,21 +163,21 @@ where
         let this = self.project();
         let result = match this.inner.as_pin_mut() {
             Some(inner) => {
-                ready!(inner.poll(cx)).map_err(|error| Error::of(this.call.is_some(), error))
+                ready!(inner.poll(cx)).map_err(|error| Error::of(this.call.0.is_some(), error))
             }
             None => Err(this
                 .refused
                 .take()
                 .unwrap_or_else(|| Error::new(Code::NotSent))),
         };
-        if result.is_ok() && this.call.as_ref().is_some_and(Call::is_handed_on) {
+        if result.is_ok() && this.call.0.as_ref().is_some_and(Call::is_handed_on) {
             return Poll::Ready(result);
         }
-        let (verdict, result) = end(this.call.as_ref(), result);
+        let (verdict, result) = end(this.call.0.as_ref(), result);
         if let Some(watch) = this.watch {
-            watch.ended(this.call.as_ref(), verdict);
+            watch.ended(this.call.0.as_ref(), verdict);
         }
-        *this.call = None;
+        this.call.0 = None;
         Poll::Ready(result)
     }
 }

@@ -154,7 +154,7 @@ where
         if self.layer.has_no_record(&request) && self.unready.is_none() {
             return ResponseFuture {
                 inner: Some(self.inner.call(request)),
-                call: None,
+                call: Open(None),
                 refused: None,
                 watch: None,
             };
@@ -174,7 +174,7 @@ impl<S> OutcomeService<S> {
             (Ok(call), None) => {
                 return ResponseFuture {
                     inner: Some(self.inner.call(request)),
-                    call,
+                    call: Open(call),
                     refused: None,
                     watch,
                 };
@@ -185,7 +185,7 @@ impl<S> OutcomeService<S> {
         };
         ResponseFuture {
             inner: None,
-            call,
+            call: Open(call),
             refused: Some(refused),
             watch,
         }
@@ -200,18 +200,9 @@ pin_project! {
     pub struct ResponseFuture<F> {
         #[pin]
         inner: Option<F>,
-        call: Option<Call>,
+        call: Open,
         refused: Option<Error>,
         watch: Option<Watch>,
-    }
-
-    impl<F> PinnedDrop for ResponseFuture<F> {
-        fn drop(this: Pin<&mut Self>) {
-            // There is none once the call has ended.
-            if let Some(call) = this.project().call {
-                call.abandon();
-            }
-        }
     }
 }
 
@@ -225,7 +216,7 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let call = this.call.as_ref();
+        let call = this.call.0.as_ref();
         let error = match this.inner.as_pin_mut() {
             Some(inner) => match inner.poll(cx) {
                 Poll::Pending => return Poll::Pending,
@@ -235,7 +226,7 @@ where
                     if let Some(watch) = this.watch {
                         watch.ended(call, Verdict::unreported(conclusion, key));
                     }
-                    *this.call = None;
+                    this.call.0 = None;
                     return Poll::Ready(Ok(Verdict::answered(conclusion, key, reply)));
                 }
                 Poll::Ready(Err(error)) => Error::of(call.is_some(), error),
@@ -250,8 +241,20 @@ where
         if let Some(watch) = this.watch {
             watch.ended(call, Verdict::unanswered(conclusion, key, &error));
         }
-        *this.call = None;
+        this.call.0 = None;
         Poll::Ready(Ok(Verdict::unanswered(conclusion, key, &error)))
+    }
+}
+
+/// The record of a write until that has ended. Dropped before, it ends the call.
+#[derive(Debug)]
+pub(crate) struct Open(pub(crate) Option<Call>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(call) = &self.0 {
+            call.abandon();
+        }
     }
 }
 
