@@ -14,6 +14,7 @@ use tower_outcome_core::{Code, Intent, MemoryLedger};
 
 use self::tables::{Moka, Sharded, Table};
 use crate::measure::allocations::alive;
+use crate::measure::wall::at;
 use crate::measure::{Case, Measured, Run};
 
 mod tables;
@@ -70,8 +71,8 @@ pub(super) fn times(measured: &mut Measured) {
     }
 }
 
-/// How long a purge takes at worst that takes a whole part of the table away: for no longer does it
-/// hold any of its locks.
+/// How long a purge takes that takes a whole part of the table away: for no longer does it hold any of
+/// its locks. Of ten the longest but one, as whatever else runs may stop anybody, and the longest.
 pub(super) fn purges(measured: &mut Measured) {
     let (keys, claim) = (keys(ENTRIES), claim());
     let worst = || {
@@ -90,17 +91,21 @@ pub(super) fn purges(measured: &mut Measured) {
             ledger.pair(key, &claim);
         }
         late.store(true, Ordering::Relaxed);
-        let mut longest = Duration::ZERO;
+        let mut took = Vec::new();
         loop {
             let began = Instant::now();
             let purged = ledger.purge(PART);
-            longest = longest.max(began.elapsed());
+            took.push(began.elapsed().as_secs_f64() * 1e3);
             if purged < PART {
-                return longest.as_secs_f64() * 1e3;
+                break;
             }
         }
+        took.sort_by(f64::total_cmp);
+        [at(&took, 0.9), at(&took, 1.0)]
     };
-    measured.note("memory.purge", "milliseconds", worst().min(worst()));
+    let (one, other) = (worst(), worst());
+    measured.note("memory.purge", "milliseconds", one[0].min(other[0]));
+    measured.note("memory.purge.longest", "milliseconds", one[1].min(other[1]));
 }
 
 /// Claims and ends, a key of its own each time, the first ones again once all were used.

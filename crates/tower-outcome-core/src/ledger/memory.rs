@@ -122,8 +122,8 @@ impl MemoryLedger {
         let mut purged = 0;
         for (place, mut part) in self.table.parts(self.purged.load(Ordering::Relaxed)) {
             let now = (self.clock)();
-            let mut aliases = Vec::new();
-            self.table.retain(&mut part, |row| {
+            let (mut aliases, mut results) = (Vec::new(), Vec::new());
+            let gone = self.table.retain(&mut part, |row| {
                 let outlived = if purged < limit {
                     row.life().outlived(now)
                 } else {
@@ -133,13 +133,14 @@ impl MemoryLedger {
                     Outlived::Alias => {
                         aliases.push((row.key.clone(), row.alias_of().map(|of| row.key.at(of))));
                     }
-                    Outlived::Result => row.set_result(None),
+                    Outlived::Result => results.extend(row.take_result()),
                     Outlived::Everything | Outlived::Nothing => {}
                 }
                 purged += usize::from(matches!(outlived, Outlived::Everything | Outlived::Result));
                 outlived != Outlived::Everything
             });
             drop(part);
+            drop((gone, results));
             // The entry that an alias leads to is in another part: one is locked at a time.
             for (key, target) in aliases {
                 let leads_on = target.is_some_and(|target| self.table.contains(&target));
@@ -158,11 +159,12 @@ impl MemoryLedger {
     /// Takes an alias away that leads nowhere, unless it was used meanwhile.
     fn forget_alias(&self, key: &EntryKey) -> bool {
         let (mut part, _) = self.table.part(key);
-        let (now, before) = ((self.clock)(), part.len());
-        self.table.retain(&mut part, |row| {
+        let now = (self.clock)();
+        let gone = self.table.retain(&mut part, |row| {
             row.key != *key || row.life().outlived(now) != Outlived::Alias
         });
-        part.len() < before
+        drop(part);
+        !gone.is_empty()
     }
 }
 

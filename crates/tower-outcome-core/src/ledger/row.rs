@@ -180,6 +180,17 @@ impl Row {
         }
     }
 
+    pub(super) fn take_result(&mut self) -> Option<Box<[u8]>> {
+        match &mut self.rest {
+            Rest::More(more) => more.as_mut()?.result.take(),
+            Rest::Result(result) => {
+                let result = std::mem::take(result);
+                self.rest = Rest::More(None);
+                Some(result)
+            }
+        }
+    }
+
     pub(super) fn more(&self) -> Option<&More> {
         match &self.rest {
             Rest::More(more) => more.as_deref(),

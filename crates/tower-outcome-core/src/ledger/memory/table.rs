@@ -96,14 +96,20 @@ impl Table {
         Ok(())
     }
 
-    /// Takes out the rows of a part that are not to be kept.
-    pub(super) fn retain(&self, part: &mut Part, mut keep: impl FnMut(&mut Row) -> bool) {
-        let before = part.len();
-        part.retain(|row| keep(row));
-        self.rows.fetch_sub(before - part.len(), Ordering::Relaxed);
+    /// Takes out the rows of a part that are not to be kept. Given back, so that nobody waits for the
+    /// part while their memory is freed.
+    #[must_use]
+    pub(super) fn retain(
+        &self,
+        part: &mut Part,
+        mut keep: impl FnMut(&mut Row) -> bool,
+    ) -> Vec<Box<Row>> {
+        let gone: Vec<_> = part.extract_if(|row| !keep(row)).collect();
+        self.rows.fetch_sub(gone.len(), Ordering::Relaxed);
         if part.len() < part.capacity() / 8 {
             part.shrink_to(part.len() * 2, |row| self.hash(&row.key));
         }
+        gone
     }
 
     /// Keys are digests already. The secrets keep those who may choose what is digested from making
