@@ -53,7 +53,11 @@ pub(super) fn pack<B>(answer: &Response<ReplyBody<B>>) -> Option<Box<[u8]>> {
         b"}\n",
         body,
     ];
-    Some(parts.concat().into_boxed_slice())
+    let mut packed = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+    for part in parts {
+        packed.extend_from_slice(part);
+    }
+    Some(packed.into_boxed_slice())
 }
 
 /// Whether visible characters stand in JSON as they are.
