@@ -1,13 +1,12 @@
 //! Every call ends in a verdict, and nothing that is not proof is taken for it.
 
-use http::Request;
 use tokio_test::{assert_pending, task};
 use tower::limit::ConcurrencyLimitLayer;
-use tower::{Layer as _, Service as _, ServiceBuilder, ServiceExt};
-use tower_outcome::{Code, Context, Gate, KeepResponseLayer, Outcome, OutcomeBody, OutcomeLayer};
+use tower::{Service as _, ServiceBuilder, ServiceExt as _};
+use tower_outcome::{Code, Context, Gate, Outcome, OutcomeLayer};
 use tower_test::mock;
 
-use crate::support::{Mock, call, intent, left, paid, queued, read, write};
+use crate::support::{Mock, intent, left, paid, queued, read, write};
 
 #[tokio::test]
 async fn an_error_that_nobody_knows_is_unknown_once_the_request_left() {
@@ -40,25 +39,6 @@ async fn an_answer_from_a_transport_that_is_not_ours_is_unknown() {
     left(&mut server).await.1.send_response(paid());
     let Ok(verdict) = sent.await;
     assert_eq!(verdict.outcome(), Outcome::Unknown);
-}
-
-/// Whoever else holds the request, a queue or a task, does not send it any more.
-#[tokio::test]
-async fn a_write_whose_caller_left_is_sealed_without_any_other_layer() {
-    let (service, mut server): (Mock, _) = mock::pair();
-    let mut judged = OutcomeLayer::new().layer(service.clone());
-    let mut kept = KeepResponseLayer::new().layer(service);
-    let Ok(_) = judged.ready().await;
-    drop(judged.call(write()));
-    let (request, _) = queued(&mut server).await;
-    assert!(call(&request).gate().is_sealed());
-
-    ServiceExt::<Request<OutcomeBody>>::ready(&mut kept)
-        .await
-        .unwrap();
-    drop(kept.call(write()));
-    let (request, _) = queued(&mut server).await;
-    assert!(call(&request).gate().is_sealed());
 }
 
 #[tokio::test]

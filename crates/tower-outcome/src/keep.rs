@@ -44,7 +44,7 @@ use tower_outcome_core::{BoxError, Code};
 use tower_service::Service;
 
 use crate::call::Call;
-use crate::outcome::{Open, conclude};
+use crate::outcome::conclude;
 use crate::{Error, OutcomeBody, OutcomeLayer, Profile, ReplyBody, Verdict, Watch};
 
 /// Applies [`KeepResponse`].
@@ -123,14 +123,14 @@ where
                 }
                 ResponseFuture {
                     inner: Some(self.inner.call(request)),
-                    call: Open(call),
+                    call,
                     refused: None,
                     watch,
                 }
             }
             Err(error) => ResponseFuture {
                 inner: None,
-                call: Open(None),
+                call: None,
                 refused: Some(error),
                 watch,
             },
@@ -141,12 +141,13 @@ where
 pin_project! {
     /// Response future of [`KeepResponse`].
     ///
-    /// Dropping it drops a read and seals a write: see the crate's section on cancel safety.
+    /// Dropping it drops what stands below, where a deadline or a shield seals a write: see the
+    /// section of the crate on cancel safety.
     #[derive(Debug)]
     pub struct ResponseFuture<F> {
         #[pin]
         inner: Option<F>,
-        call: Open,
+        call: Option<Call>,
         refused: Option<Error>,
         watch: Option<Watch>,
     }
@@ -163,21 +164,20 @@ where
         let this = self.project();
         let result = match this.inner.as_pin_mut() {
             Some(inner) => {
-                ready!(inner.poll(cx)).map_err(|error| Error::of(this.call.0.is_some(), error))
+                ready!(inner.poll(cx)).map_err(|error| Error::of(this.call.is_some(), error))
             }
             None => Err(this
                 .refused
                 .take()
                 .unwrap_or_else(|| Error::new(Code::NotSent))),
         };
-        if result.is_ok() && this.call.0.as_ref().is_some_and(Call::is_handed_on) {
+        if result.is_ok() && this.call.as_ref().is_some_and(Call::is_handed_on) {
             return Poll::Ready(result);
         }
-        let (verdict, result) = end(this.call.0.as_ref(), result);
+        let (verdict, result) = end(this.call.as_ref(), result);
         if let Some(watch) = this.watch {
-            watch.ended(this.call.0.as_ref(), verdict);
+            watch.ended(this.call.as_ref(), verdict);
         }
-        this.call.0 = None;
         Poll::Ready(result)
     }
 }

@@ -154,7 +154,7 @@ where
         if self.layer.has_no_record(&request) && self.unready.is_none() {
             return ResponseFuture {
                 inner: Some(self.inner.call(request)),
-                call: Open(None),
+                call: None,
                 refused: None,
                 watch: None,
             };
@@ -174,7 +174,7 @@ impl<S> OutcomeService<S> {
             (Ok(call), None) => {
                 return ResponseFuture {
                     inner: Some(self.inner.call(request)),
-                    call: Open(call),
+                    call,
                     refused: None,
                     watch,
                 };
@@ -185,7 +185,7 @@ impl<S> OutcomeService<S> {
         };
         ResponseFuture {
             inner: None,
-            call: Open(call),
+            call,
             refused: Some(refused),
             watch,
         }
@@ -195,12 +195,13 @@ impl<S> OutcomeService<S> {
 pin_project! {
     /// Response future of [`OutcomeService`].
     ///
-    /// Dropping it drops a read and seals a write: see the crate's section on cancel safety.
+    /// Dropping it drops what stands below, where a deadline or a shield seals a write: see the
+    /// section of the crate on cancel safety.
     #[derive(Debug)]
     pub struct ResponseFuture<F> {
         #[pin]
         inner: Option<F>,
-        call: Open,
+        call: Option<Call>,
         refused: Option<Error>,
         watch: Option<Watch>,
     }
@@ -216,7 +217,7 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let call = this.call.0.as_ref();
+        let call = this.call.as_ref();
         let error = match this.inner.as_pin_mut() {
             Some(inner) => match inner.poll(cx) {
                 Poll::Pending => return Poll::Pending,
@@ -226,7 +227,6 @@ where
                     if let Some(watch) = this.watch {
                         watch.ended(call, Verdict::unreported(conclusion, key));
                     }
-                    this.call.0 = None;
                     return Poll::Ready(Ok(Verdict::answered(conclusion, key, reply)));
                 }
                 Poll::Ready(Err(error)) => Error::of(call.is_some(), error),
@@ -241,20 +241,7 @@ where
         if let Some(watch) = this.watch {
             watch.ended(call, Verdict::unanswered(conclusion, key, &error));
         }
-        this.call.0 = None;
         Poll::Ready(Ok(Verdict::unanswered(conclusion, key, &error)))
-    }
-}
-
-/// The record of a write until that has ended. Dropped before, it ends the call.
-#[derive(Debug)]
-pub(crate) struct Open(pub(crate) Option<Call>);
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        if let Some(call) = &self.0 {
-            call.abandon();
-        }
     }
 }
 
