@@ -99,6 +99,7 @@ impl Table {
     /// Takes out the rows of a part that are not to be kept. Given back, so that nobody waits for the
     /// part while their memory is freed.
     #[must_use]
+    #[expect(clippy::vec_box, reason = "a move out of the box takes time as well")]
     pub(super) fn retain(
         &self,
         part: &mut Part,
