@@ -135,6 +135,12 @@ pub trait Ledger: Send + Sync + 'static {
         None
     }
 
+    /// What tells this ledger from all others in this process while it is there: where it stands in
+    /// memory, also behind an [`Arc`](std::sync::Arc). Two that differ may still be on one store.
+    fn identity(&self) -> usize {
+        std::ptr::from_ref(self).cast::<()>().addr()
+    }
+
     /// Whether what is stored is sealed, so that whoever reads the store learns no result. Only
     /// such a ledger is given [`WriteRecord::request`].
     fn encrypts(&self) -> bool {
@@ -175,6 +181,10 @@ pub type Changed<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 impl<L: Ledger + ?Sized> Ledger for std::sync::Arc<L> {
     fn immediate(&self) -> Option<&dyn Immediate> {
         (**self).immediate()
+    }
+
+    fn identity(&self) -> usize {
+        (**self).identity()
     }
 
     crate::forward_ledger!(self => **self; apply read unresolved due page counts purge changed

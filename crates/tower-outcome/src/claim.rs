@@ -8,7 +8,11 @@
 //! Put it below [`ShieldLayer`](crate::ShieldLayer), so that the caller's drop cannot leave a row
 //! behind, and above [`KeyLayer`](crate::KeyLayer), which needs the claim's generation. Writes
 //! without an intent and reads pass through. Writes of a tool call are taken down by the call's
-//! [`Recorder`](crate::context::Recorder) instead.
+//! [`Recorder`](crate::context::Recorder) as well.
+//!
+//! A write with the intent of its tool call is not claimed once more where the call has claimed it in
+//! the same ledger. To know another handle on that store, its row is read once; in another ledger the
+//! write is claimed like any other.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), tower_outcome::Error> {
@@ -67,6 +71,33 @@ pub(crate) struct Config {
     lease: Duration,
     patience: Duration,
     stored_requests: Option<StoredRequests>,
+}
+
+/// Whether a write has a claim already.
+enum Standing {
+    /// That of a call around it, or it needs none.
+    Held,
+    /// A call around it has one, under another handle on this ledger or in another one.
+    Elsewhere,
+    Free,
+}
+
+impl Config {
+    fn standing(&self, call: &Call) -> Standing {
+        let Some((ledger, intent)) = self.ledger.as_deref().zip(call.intent()) else {
+            return Standing::Held;
+        };
+        // A write that is all its tool call does has that call's claim, and would wait for it.
+        let mut standing = Standing::Free;
+        let context = call.context();
+        for held in context.iter().flat_map(|it| it.claims_of(intent.key())) {
+            if held.ledger.identity() == ledger.identity() {
+                return Standing::Held;
+            }
+            standing = Standing::Elsewhere;
+        }
+        standing
+    }
 }
 
 impl ClaimLayer {
@@ -229,10 +260,8 @@ where
         let Some(call) = call else {
             return ResponseFuture::passed(self.inner.call(request), false);
         };
-        // A write that is all its tool call does has that call's claim, and would wait for it.
-        let claimed = |key| call.context().is_some_and(|it| it.answers_for(key));
-        let claims = call.intent().is_some_and(|intent| !claimed(intent.key()));
-        let claims = claims && self.config.ledger.is_some();
+        let standing = self.config.standing(&call);
+        let claims = !matches!(standing, Standing::Held);
         let records = call.context().is_some_and(|it| it.recorder().is_some());
         if !claims && !records {
             return ResponseFuture::passed(self.inner.call(request), true);
@@ -240,13 +269,18 @@ where
         // The clone stays behind; the readied service goes into the future.
         let clone = self.inner.clone();
         let inner = std::mem::replace(&mut self.inner, clone);
+        let config = Arc::clone(&self.config);
         if claims {
             call.ask_ledger();
-            let config = Arc::clone(&self.config);
-            ResponseFuture::driven(driver::claimed(config, inner, request, call))
-        } else {
-            let config = Arc::clone(&self.config);
-            ResponseFuture::driven(driver::recorded(config, inner, request, call))
+        }
+        match standing {
+            Standing::Held => {
+                ResponseFuture::driven(driver::recorded(config, inner, request, call))
+            }
+            Standing::Free => ResponseFuture::driven(driver::claimed(config, inner, request, call)),
+            Standing::Elsewhere => {
+                ResponseFuture::driven(driver::claimed_unless_held(config, inner, request, call))
+            }
         }
     }
 }

@@ -34,8 +34,10 @@ use crate::call::Call;
 use crate::profile::{Profile, Profiles};
 use crate::{Error, OutcomeBody};
 
+mod claimed;
 mod part;
 
+pub use claimed::Claimed;
 use part::Part;
 
 tokio::task_local! {
@@ -85,6 +87,12 @@ pub trait Recorder: Send + Sync + 'static {
     /// encrypted, and holds nothing that must not turn up anywhere else.
     fn keeps_requests(&self) -> bool {
         false
+    }
+
+    /// The claim that the call runs under, so that a client inside it which asks the same ledger for
+    /// the same intent neither waits for it nor claims again. Without it such a client claims.
+    fn claimed(&self) -> Option<Claimed<'_>> {
+        None
     }
 }
 

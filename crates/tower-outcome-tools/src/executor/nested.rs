@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use futures_util::future::join_all;
 use tokio::sync::watch;
 use tower_outcome::Context;
-use tower_outcome_core::ledger::{Entry, Owner};
 use tower_outcome_core::{Code, Conclusion, Gate, Outcome};
 
 use super::State;
@@ -27,7 +26,6 @@ pub(super) struct Nest {
 struct Inside {
     /// The executor that runs the handler.
     state: Arc<State>,
-    claim: (Owner, u64),
     lanes: Lanes,
     held: LaneSet,
     calls: Mutex<Vec<Nested>>,
@@ -92,12 +90,10 @@ impl Nested {
 }
 
 impl Nest {
-    /// `claim` is the owner and the epoch under which `state`'s executor has the call's row.
-    pub(super) fn new(state: Arc<State>, claim: (Owner, u64), lanes: Lanes, held: LaneSet) -> Self {
+    pub(super) fn new(state: Arc<State>, lanes: Lanes, held: LaneSet) -> Self {
         Self {
             inside: Arc::new(Inside {
                 state,
-                claim,
                 lanes,
                 held,
                 calls: Mutex::default(),
@@ -127,11 +123,6 @@ impl Nest {
     /// Whether another executor than this one runs the handler.
     pub(super) fn is_of_another(&self, state: &Arc<State>) -> bool {
         !Arc::ptr_eq(&self.inside.state, state)
-    }
-
-    /// Whether `entry` is the row that the handler runs under.
-    pub(super) fn is_claim(&self, entry: &Entry) -> bool {
-        self.inside.claim == (entry.owner, entry.epoch)
     }
 
     /// Lets `state`'s executor run the call inside itself; `None` if it does so already.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
-use tower_outcome::context::Recorder;
+use tower_outcome::context::{Claimed, Recorder};
 use tower_outcome_core::ledger::{
-    Ending, EntryKey, Event, Ledger, LedgerError, LedgerFuture, WriteRecord,
+    Ending, EntryKey, Event, Ledger, LedgerError, LedgerFuture, Owner, WriteRecord,
 };
 use tower_outcome_core::{Code, Conclusion, Gate, Outcome, Seen};
 
@@ -18,6 +18,7 @@ pub(super) struct Row {
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) key: EntryKey,
     pub(super) gate: Gate,
+    pub(super) owner: Owner,
     pub(super) epoch: u64,
     pub(super) lease: Duration,
     /// Whether the tool promised to make one write and no more.
@@ -97,6 +98,15 @@ impl Recorder for Row {
 
     fn keeps_requests(&self) -> bool {
         self.ledger.encrypts() && self.redaction.is_empty()
+    }
+
+    fn claimed(&self) -> Option<Claimed<'_>> {
+        Some(Claimed {
+            ledger: &*self.ledger,
+            key: &self.key,
+            owner: self.owner,
+            epoch: self.epoch,
+        })
     }
 
     fn before_send(&self, mut write: WriteRecord) -> LedgerFuture<'_, ()> {

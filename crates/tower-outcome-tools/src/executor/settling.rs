@@ -56,8 +56,7 @@ impl Settling {
     ) -> Self {
         let state = Arc::clone(&run.executor.state);
         let table = run.executor.config.lanes.clone();
-        let claim = (run.executor.config.owner, row.epoch);
-        let nest = Nest::new(Arc::clone(&state), claim, table, lanes.clone());
+        let nest = Nest::new(Arc::clone(&state), table, lanes.clone());
         let mut context = Context::new(&run.intent, generation, gate.clone())
             .with_recorder(Arc::clone(&row) as _)
             .with_extension(nest.clone())

@@ -11,7 +11,6 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tower_outcome::Context;
-use tower_outcome_core::ledger::EntryKey;
 use tower_outcome_core::{Code, Conclusion, Envelope, Gate, Pass, Seen};
 
 use super::fold::{Evidence, Part, Word, fold};
@@ -92,12 +91,12 @@ pub(super) async fn run(run: Run, mut place: Inside) -> Envelope {
 impl Inside {
     /// Whether the row that this executor would claim is the one that the outer one has.
     async fn is_claimed_here(&self, run: &Run) -> Result<bool, Envelope> {
-        let key = EntryKey {
-            scope: run.intent.scope().into(),
-            key: *self.context.key(),
+        let recorder = self.context.recorder();
+        let Some(claimed) = recorder.and_then(|recorder| recorder.claimed()) else {
+            return Ok(false);
         };
-        let entry = run.executor.read(&key).await?;
-        Ok(entry.is_some_and(|entry| self.nest.is_claim(&entry)))
+        let entry = run.executor.read(claimed.key).await?;
+        Ok(entry.is_some_and(|entry| claimed.is(&entry)))
     }
 
     async fn work(&mut self, mut run: Run) -> Envelope {

@@ -227,6 +227,7 @@ async fn claim(
             ledger: Arc::clone(&config.ledger),
             key: key.clone(),
             gate: gate.clone(),
+            owner: config.owner,
             epoch,
             lease,
             single_write: run.tool.is_single_write(),

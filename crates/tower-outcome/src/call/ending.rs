@@ -77,6 +77,11 @@ impl Call {
         self.progress().asks_ledger = true;
     }
 
+    /// The ledger has no more to say than the call around: that one's claim stands there.
+    pub(crate) fn spare_ledger(&self) {
+        self.progress().asks_ledger = false;
+    }
+
     pub(crate) fn claimed(&self, grant: Grant) {
         let mut progress = self.progress();
         progress.grant = Some(grant);

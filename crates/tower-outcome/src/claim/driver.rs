@@ -32,17 +32,59 @@ where
     S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>>,
     S::Error: Into<BoxError>,
 {
-    if let Some(recorder) = call.context().and_then(|context| context.recorder()) {
-        if recorder.needs_honoured_keys() && !call.is_keyed() {
-            return Err(Error::new(Code::StoreUnavailable).with_detail(KEYS_NEEDED));
-        }
-        let kept = config.stored_requests.as_ref();
-        let kept = kept.filter(|_| recorder.keeps_requests());
-        let record = write_record(&call, &request, kept);
-        recorder.before_send(record).await?;
+    let recorder = call.context().and_then(|context| context.recorder());
+    if recorder.is_some_and(|it| it.needs_honoured_keys()) && !call.is_keyed() {
+        return Err(Error::new(Code::StoreUnavailable).with_detail(KEYS_NEEDED));
     }
+    record(&request, &call, config.stored_requests.as_ref()).await?;
     let future = inner.call(request);
     future.map_err(Error::of_write).await
+}
+
+/// Has the call's recorder take a write down, if it has one, and with `kept` the request itself.
+async fn record(
+    request: &Request<OutcomeBody>,
+    call: &Call,
+    kept: Option<&StoredRequests>,
+) -> Result<(), Error> {
+    let Some(recorder) = call.context().and_then(|context| context.recorder()) else {
+        return Ok(());
+    };
+    let kept = kept.filter(|_| recorder.keeps_requests());
+    let record = write_record(call, request, kept);
+    Ok(recorder.before_send(record).await?)
+}
+
+/// Claims a write, unless a call around it has the claim in this very ledger.
+pub(super) async fn claimed_unless_held<S, B>(
+    config: Arc<Config>,
+    inner: S,
+    request: Request<OutcomeBody>,
+    call: Call,
+) -> Result<Response<ReplyBody<B>>, Error>
+where
+    S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>>,
+    S::Error: Into<BoxError>,
+{
+    if is_held(&config, &call).await? {
+        call.spare_ledger();
+        recorded(config, inner, request, call).await
+    } else {
+        claimed(config, inner, request, call).await
+    }
+}
+
+async fn is_held(config: &Config, call: &Call) -> Result<bool, Error> {
+    let context = call.context().zip(call.intent());
+    let Some((ledger, (context, intent))) = config.ledger.as_deref().zip(context) else {
+        return Ok(false);
+    };
+    for held in context.claims_of(intent.key()) {
+        if held.is_in(ledger).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Claims, sends and settles a write with an intent.
@@ -107,6 +149,9 @@ where
     S: Service<Request<OutcomeBody>, Response = Response<ReplyBody<B>>>,
     S::Error: Into<BoxError>,
 {
+    // Whoever asks for the tool call after a crash has to know. The request is kept in the write's own
+    // row only: what is sent again has to be fenced by that.
+    record(request, call, None).await?;
     let announced = row
         .apply(Event::Send {
             epoch: row.epoch,
