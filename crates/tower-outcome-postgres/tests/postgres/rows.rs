@@ -128,8 +128,8 @@ async fn a_row_that_cannot_be_read_is_named_and_hides_no_other() {
             let harm = format!(
                 "UPDATE entries SET {damage}, look_at = {time}, updated_at = {time} WHERE key = $1"
             );
-            let bytes: &[u8] = key(harmed).key.as_bytes();
-            client.execute(&harm, &[&bytes.to_vec()]).await.unwrap();
+            let bytes = key(harmed).key.as_bytes().to_vec();
+            client.execute(&harm, &[&bytes]).await.unwrap();
         }
         others_are_listed(&ledger, [1, 3], [2, 4]).await;
         let counts = ledger.counts().await.unwrap();
