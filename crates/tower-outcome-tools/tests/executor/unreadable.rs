@@ -68,7 +68,7 @@ async fn what_may_be_in_doubt_holds_back_its_scope_and_nobody_else() {
         .with_tool(charge);
     let other = ToolCall::new("acme", "refund", json!({ "order": "B" }));
     let other_tool = ToolCall::new("acme", "charge", order());
-    for held in [call("refund"), other, other_tool] {
+    for held in [other, other_tool, call("refund")] {
         let held = executor.run(held).await;
         is(&held, Outcome::Unknown, Code::StillConfirming);
     }
