@@ -1,10 +1,11 @@
 //! Refunds of numbered orders, and what may happen to one.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
 use tower_outcome_core::ledger::{
-    Answer, Claim, Ending, Entry, EntryKey, Event, Grant, Ledger, Owner, WriteRecord,
+    Answer, Claim, Ending, Entry, EntryKey, Event, Filter, Grant, Ledger, Owner, WriteRecord,
 };
 use tower_outcome_core::{Code, Intent};
 
@@ -135,4 +136,48 @@ pub async fn entry(ledger: &impl Ledger, order: u32) -> Entry {
         .await
         .expect("a ledger that answers");
     entry.expect("an entry")
+}
+
+/// Asserts that of four entries in doubt `harmed` cannot be read, and are named wherever the others
+/// are listed.
+///
+/// # Panics
+///
+/// If they are not, or one is missing.
+pub async fn others_are_listed(ledger: &impl Ledger, harmed: [u32; 2], others: [u32; 2]) {
+    let keys = |orders: [u32; 2]| BTreeSet::from(orders.map(key));
+    let of = |entries: Vec<Entry>| entries.into_iter().map(|entry| entry.key).collect();
+    // Those that cannot be read take nobody's place.
+    for limit in [2, 9] {
+        for listing in [ledger.due(limit).await, ledger.unresolved(limit).await] {
+            let listing = listing.expect("a list of those that can be read");
+            assert_eq!(keys(others), of(listing.entries));
+            if limit > 4 {
+                assert_eq!(keys(harmed), listing.unreadable.into_iter().collect());
+            }
+        }
+        for one in [ledger.due(1).await, ledger.unresolved(1).await] {
+            assert_eq!(one.expect("a list").entries.len(), 1);
+        }
+    }
+    for limit in [1, 2, 9] {
+        let mut filter = Filter::new(limit);
+        let (mut listed, mut unreadable) = (BTreeSet::new(), BTreeSet::new());
+        loop {
+            let page = ledger.page(&filter).await.expect("a page");
+            listed.extend(page.entries.into_iter().map(|entry| entry.key));
+            unreadable.extend(page.unreadable);
+            match page.next {
+                Some(next) => filter.after = Some(next),
+                None => break,
+            }
+        }
+        assert_eq!((listed, unreadable), (keys(others), keys(harmed)));
+    }
+    let elsewhere = Filter {
+        scope: Some("elsewhere".into()),
+        ..Filter::new(9)
+    };
+    let page = ledger.page(&elsewhere).await.expect("a page");
+    assert_eq!((page.entries, page.unreadable), (vec![], vec![]));
 }

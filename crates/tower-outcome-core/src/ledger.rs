@@ -59,13 +59,16 @@ pub use entry::{Entry, EntryKey, Owner, Resolution, State, Timestamp, WriteRecor
 pub use error::LedgerError;
 pub use event::{Answer, Claim, Ending, Event, Grant, Resolved};
 pub use memory::MemoryLedger;
-pub use page::{Counts, Cursor, Filter, Page};
+pub use page::{Counts, Cursor, Filter, Listing, Page};
 pub use request::StoredRequest;
 
 /// A store of entries.
 ///
 /// Implementations apply [`machine::step`] to one row at a time, atomically, and make the result
-/// durable before they answer. An operation that returned an error may still have taken effect:
+/// durable before they answer. A row that cannot be read, because it is damaged or a newer version wrote
+/// it, is an error of [`apply`](Self::apply) and [`read`](Self::read) for its own key, and stays as it
+/// is. What is asked of many entries goes on with the others, and names it: one such row must neither
+/// keep everybody from theirs nor be hidden. An operation that returned an error may still have taken effect:
 /// callers re-read. Dropping a returned future has the same meaning.
 pub trait Ledger: Send + Sync + 'static {
     /// Applies `event` to the entry of `key`.
@@ -83,30 +86,35 @@ pub trait Ledger: Send + Sync + 'static {
     /// [`LedgerError`] where the store cannot be asked.
     fn read<'a>(&'a self, key: &'a EntryKey) -> LedgerFuture<'a, Option<Entry>>;
 
-    /// At most `limit` entries that are [`State::Unknown`], oldest first.
+    /// At most `limit` entries that are [`State::Unknown`], oldest first. An open one that cannot be
+    /// read is [named](Listing::unreadable), and does not count towards `limit`.
     ///
     /// # Errors
     ///
     /// [`LedgerError`] where the store cannot be asked.
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>>;
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Listing>;
 
     /// At most `limit` entries that are [`State::Unknown`] and due to be looked up, the one that
-    /// waits longest first. Whoever wants to look applies [`Event::Look`] first.
+    /// waits longest first. Whoever wants to look applies [`Event::Look`] first. One that
+    /// cannot be read is [named](Listing::unreadable), and does not count towards `limit`: however
+    /// many stand before it, the next one that can be read is listed.
     ///
     /// # Errors
     ///
     /// [`LedgerError`] where the store cannot be asked.
-    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>>;
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Listing>;
 
     /// Some of the entries that `filter` admits, for people. In the order of their first claim,
-    /// unless the store says otherwise; whatever is there from the first page to the last is listed.
+    /// unless the store says otherwise; whatever is there from the first page to the last is listed,
+    /// if only by its key where it cannot be [read](Page::unreadable).
     ///
     /// # Errors
     ///
     /// [`LedgerError`] where the store cannot be asked, or the filter's cursor is not of this store.
     fn page<'a>(&'a self, filter: &'a Filter) -> LedgerFuture<'a, Page>;
 
-    /// How many entries there are. Looks at all of them.
+    /// How many entries there are. Looks at all of them, also at those that it
+    /// [cannot read](Counts::unreadable).
     ///
     /// # Errors
     ///

@@ -368,8 +368,8 @@ async fn lists(ledger: &Sealing) -> Vec<Vec<Entry>> {
     let filter = Filter::new(10);
     let mut lists = vec![ledger.page(&filter).await.unwrap().entries];
     if lists[0][0].state == State::Unknown {
-        lists.push(ledger.unresolved(10).await.unwrap());
-        lists.push(ledger.due(10).await.unwrap());
+        lists.push(ledger.unresolved(10).await.unwrap().entries);
+        lists.push(ledger.due(10).await.unwrap().entries);
     }
     lists
 }

@@ -73,7 +73,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio_postgres::Transaction;
 use tower_outcome_core::ledger::{
     Answer, Changed, Counts, Entry, EntryKey, Event, Filter, Ledger, LedgerError, LedgerFuture,
-    Page, StoreClock,
+    Listing, Page, StoreClock,
 };
 
 use crate::ask::{Answered, Ask};
@@ -179,13 +179,13 @@ impl Ledger for PostgresLedger {
         Box::pin(self.ask(key, ask::read()))
     }
 
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(async move {
             lists::unresolved(&mut *self.aside.lock().await, limit, self.clock.now()).await
         })
     }
 
-    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(
             async move { lists::due(&mut *self.aside.lock().await, limit, self.clock.now()).await },
         )

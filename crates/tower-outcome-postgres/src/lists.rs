@@ -1,9 +1,8 @@
 //! What is asked of many entries at once.
 
 use tokio_postgres::Row;
-use tower_outcome_core::IdempotencyKey;
 use tower_outcome_core::ledger::{
-    Counts, Cursor, Entry, EntryKey, Filter, LedgerError, Page, State, Timestamp, machine,
+    Counts, Cursor, Filter, LedgerError, Listing, Page, State, Timestamp,
 };
 
 use crate::fault::{Fault, Refusal};
@@ -15,7 +14,7 @@ pub(crate) async fn unresolved(
     line: &mut Line,
     limit: usize,
     now: Timestamp,
-) -> Result<Vec<Entry>, LedgerError> {
+) -> Result<Listing, LedgerError> {
     unknown(line, UNRESOLVED, limit, now).await
 }
 
@@ -24,7 +23,7 @@ pub(crate) async fn due(
     line: &mut Line,
     limit: usize,
     now: Timestamp,
-) -> Result<Vec<Entry>, LedgerError> {
+) -> Result<Listing, LedgerError> {
     unknown(line, DUE, limit, now).await
 }
 
@@ -60,23 +59,20 @@ pub(crate) async fn page(
             ],
         )
         .await?;
-    let mut page = Page {
-        entries: Vec::new(),
-        next: None,
-    };
-    for row in &rows {
+    let mut page = Page::default();
+    let (found, rest): (Vec<_>, Vec<_>) = rows.iter().partition(|row| {
         let found = row.try_get::<_, Option<bool>>("found");
-        if found.ok().flatten() == Some(true) {
-            let entry = machine::expired(rows::stored(row)?.entry, now);
-            page.entries.push(entry);
-        } else {
-            page.next = Some(place(row)?);
-        }
+        found.ok().flatten() == Some(true)
+    });
+    for row in &found {
+        page.add(rows::listed(row, now)?, filter, now);
     }
-    if page.entries.len() == filter.limit {
-        let last = page.entries.last();
-        page.next = last.map(|last| Cursor::behind(last.created_at, &last.key));
-    }
+    let last = if found.len() == filter.limit {
+        found.last()
+    } else {
+        rest.last()
+    };
+    page.next = last.map(|row| place(row)).transpose()?;
     Ok(page)
 }
 
@@ -92,12 +88,12 @@ pub(crate) async fn counts(sessions: &Sessions, now: Timestamp) -> Result<Counts
     let rows = rows.map_err(refused)?;
     let mut counts = Counts::default();
     for row in &rows {
-        let state = column(row, "state", |text| Ok(State::parse(text)?))?;
-        counts.add(
-            state,
-            number(row, "number")?,
-            Timestamp(number(row, "oldest")?),
-        );
+        let amount = number(row, "number")?;
+        let state = column(row, "state", |text| Ok(State::parse(text)?));
+        match state {
+            Ok(state) => counts.add(state, amount, Timestamp(number(row, "oldest")?)),
+            Err(_) => counts.unreadable += amount,
+        }
     }
     Ok(counts)
 }
@@ -107,26 +103,25 @@ async fn unknown(
     text: &str,
     limit: usize,
     now: Timestamp,
-) -> Result<Vec<Entry>, LedgerError> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = line.query(text, &[&integer(now.0), &limit]).await?;
-    let entries = rows.iter().map(|row| {
-        let entry = machine::expired(rows::stored(row)?.entry, now);
-        Ok::<_, Fault>(Some(entry).filter(|entry| entry.state == State::Unknown))
-    });
-    let entries: Result<_, Fault> = entries.filter_map(Result::transpose).collect();
-    Ok(entries?)
+) -> Result<Listing, LedgerError> {
+    let mut asked = limit;
+    loop {
+        let most = i64::try_from(asked).unwrap_or(i64::MAX);
+        let rows = line.query(text, &[&integer(now.0), &most]).await?;
+        let listed = rows.iter().map(|row| rows::listed(row, now));
+        let listing = Listing::first(limit, listed, |entry| entry.state == State::Unknown)?;
+        if listing.entries.len() == limit || rows.len() < asked {
+            return Ok(listing);
+        }
+        // Rows that cannot be read have taken the place of others.
+        asked = asked.saturating_mul(2);
+    }
 }
 
 /// Where the rows that were looked at end.
 fn place(row: &Row) -> Result<Cursor, Fault> {
-    let key = EntryKey {
-        scope: column(row, "scope", |text: &str| Ok(text.into()))?,
-        key: column(row, "key", |bytes: &[u8]| {
-            Ok(IdempotencyKey::from_bytes(bytes.try_into()?))
-        })?,
-    };
-    Ok(Cursor::behind(Timestamp(number(row, "created_at")?), &key))
+    let created_at = Timestamp(number(row, "created_at")?);
+    Ok(Cursor::behind(created_at, &rows::key(row)?))
 }
 
 /// The condition is that of the index `unresolved`, without those whose owner is alive.

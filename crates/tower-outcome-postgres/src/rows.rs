@@ -2,7 +2,7 @@
 
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
-use tower_outcome_core::ledger::{Entry, EntryKey, Owner, State, Timestamp};
+use tower_outcome_core::ledger::{Entry, EntryKey, Owner, State, Timestamp, machine};
 use tower_outcome_core::{BoxError, Code, Fingerprint, IdempotencyKey, Landing};
 
 use crate::fault::Fault;
@@ -171,14 +171,25 @@ pub(crate) fn stored(row: &Row) -> Result<Stored, Fault> {
     Ok(Stored { entry, revision })
 }
 
+/// The entry in one of many rows as it stands at `now`, or the key of one that cannot be read.
+pub(crate) fn listed(row: &Row, now: Timestamp) -> Result<Result<Entry, EntryKey>, Fault> {
+    let key = key(row)?;
+    let read = entry(row).map(|entry| machine::expired(entry, now));
+    Ok(read.map_err(|_| key))
+}
+
+pub(crate) fn key(row: &Row) -> Result<EntryKey, Fault> {
+    Ok(EntryKey {
+        scope: column(row, "scope", |text: &str| Ok(text.into()))?,
+        key: column(row, "key", |bytes: &[u8]| {
+            Ok(IdempotencyKey::from_bytes(bytes.try_into()?))
+        })?,
+    })
+}
+
 fn entry(row: &Row) -> Result<Entry, Fault> {
     Ok(Entry {
-        key: EntryKey {
-            scope: column(row, "scope", |text: &str| Ok(text.into()))?,
-            key: column(row, "key", |bytes: &[u8]| {
-                Ok(IdempotencyKey::from_bytes(bytes.try_into()?))
-            })?,
-        },
+        key: key(row)?,
         tool: column(row, "tool", |text: &str| Ok(text.into()))?,
         state: column(row, "state", |text| Ok(State::parse(text)?))?,
         epoch: number(row, "epoch")?,

@@ -93,7 +93,7 @@ use std::time::Duration;
 
 use tower_outcome_core::ledger::{
     Answer, Changed, Counts, Entry, EntryKey, Event, Filter, Ledger, LedgerError, LedgerFuture,
-    Page, machine,
+    Listing, Page, machine,
 };
 
 use crate::keyspace::Keyspace;
@@ -169,11 +169,11 @@ impl Ledger for RedisLedger {
         })
     }
 
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(lists::unresolved(&self.steps, limit))
     }
 
-    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(lists::due(&self.steps, limit))
     }
 

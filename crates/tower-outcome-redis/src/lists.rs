@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use tower_outcome_core::ledger::{
-    Counts, Cursor, Entry, EntryKey, Filter, LedgerError, Page, State, Timestamp, machine,
+    Counts, Cursor, Entry, EntryKey, Filter, LedgerError, Listing, Page, State, Timestamp, machine,
 };
 
 use crate::fault::Fault;
@@ -13,12 +13,12 @@ use crate::session::Session;
 use crate::step::Steps;
 
 /// The oldest `limit` entries that are unknown. What others settle meanwhile may be listed or not.
-pub(crate) async fn unresolved(steps: &Steps, limit: usize) -> Result<Vec<Entry>, LedgerError> {
+pub(crate) async fn unresolved(steps: &Steps, limit: usize) -> Result<Listing, LedgerError> {
     unknown(steps, &steps.sets.open, limit, |_, _| true).await
 }
 
 /// The `limit` unknown entries that wait longest for somebody to look them up.
-pub(crate) async fn due(steps: &Steps, limit: usize) -> Result<Vec<Entry>, LedgerError> {
+pub(crate) async fn due(steps: &Steps, limit: usize) -> Result<Listing, LedgerError> {
     unknown(steps, &steps.sets.due, limit, |entry, now| {
         entry.look_at <= now
     })
@@ -31,16 +31,13 @@ pub(crate) async fn page(steps: &Steps, filter: &Filter) -> Result<Page, LedgerE
     let after = filter.after.as_ref().map(|after| after.as_str().parse());
     let start = after.transpose().map_err(|_| Cursor::refused())?;
     let mut scan = Scan::new(start);
-    let mut page = Page {
-        entries: Vec::new(),
-        next: None,
-    };
+    let mut page = Page::default();
     for _ in 0..MOST_SCANS {
         let now = steps.now();
         let found = scan.next(steps, &mut session, filter.limit).await?;
-        let found = found.into_iter().map(|entry| machine::expired(entry, now));
-        page.entries
-            .extend(found.filter(|entry| filter.admits(entry, now)));
+        for row in found {
+            page.add(row.map(|entry| machine::expired(entry, now)), filter, now);
+        }
         page.next = scan.place.map(|place| Cursor::new(place.to_string()));
         if page.next.is_none() || page.entries.len() >= filter.limit {
             break;
@@ -55,8 +52,11 @@ pub(crate) async fn counts(steps: &Steps) -> Result<Counts, LedgerError> {
     let mut counts = Counts::default();
     let mut scan = Scan::new(None);
     while scan.place.is_some() {
-        for entry in scan.next(steps, &mut session, PAGE).await? {
-            counts.add_entry(&entry, steps.now());
+        for row in scan.next(steps, &mut session, PAGE).await? {
+            match row {
+                Ok(entry) => counts.add_entry(&entry, steps.now()),
+                Err(_) => counts.unreadable += 1,
+            }
         }
     }
     Ok(counts)
@@ -82,7 +82,7 @@ impl Scan {
         steps: &Steps,
         session: &mut Session,
         count: usize,
-    ) -> Result<Vec<Entry>, Fault> {
+    ) -> Result<Vec<Result<Entry, EntryKey>>, Fault> {
         let prefix = steps.keyspace.entries();
         let answer = redis::cmd("SCAN")
             .arg(self.place.unwrap_or_default())
@@ -99,9 +99,12 @@ impl Scan {
             .filter_map(|key| key.strip_prefix(&prefix))
             .map(|member| steps.keyspace.names_of(member.to_owned()))
             .collect();
-        let mut entries = rows(session, &names).await?;
-        entries.retain(|entry| self.seen.insert(entry.key.clone()));
-        Ok(entries)
+        let mut rows = rows(session, &names).await?;
+        rows.retain(|row| {
+            let key = row.as_ref().map_or_else(|key| key, |entry| &entry.key);
+            self.seen.insert(key.clone())
+        });
+        Ok(rows)
     }
 }
 
@@ -111,11 +114,11 @@ async fn unknown(
     set: &str,
     limit: usize,
     admits: impl Fn(&Entry, Timestamp) -> bool,
-) -> Result<Vec<Entry>, LedgerError> {
+) -> Result<Listing, LedgerError> {
     let mut session = steps.sessions.session().await?;
-    let mut unknown = Vec::new();
+    let mut unknown = Listing::default();
     let mut start = 0;
-    while unknown.len() < limit {
+    while unknown.entries.len() < limit {
         let answer = redis::cmd("ZRANGE")
             .arg(set)
             .arg(start)
@@ -132,16 +135,23 @@ async fn unknown(
             .map(|member| steps.keyspace.names_of(member))
             .collect();
         let now = steps.now();
-        let entries = rows(&mut session, &names).await?.into_iter();
+        let rows = rows(&mut session, &names).await?.into_iter();
         // Whether a lease's end makes an entry unknown is the machine's to say.
-        let expired = entries.map(|entry| machine::expired(entry, now));
-        unknown.extend(expired.filter(|entry| entry.state == State::Unknown && admits(entry, now)));
+        let expired = rows.map(|row| Ok::<_, Fault>(row.map(|entry| machine::expired(entry, now))));
+        let more = Listing::first(limit - unknown.entries.len(), expired, |entry| {
+            entry.state == State::Unknown && admits(entry, now)
+        })?;
+        unknown.entries.extend(more.entries);
+        unknown.unreadable.extend(more.unreadable);
     }
-    unknown.truncate(limit);
     Ok(unknown)
 }
 
-async fn rows(session: &mut Session, names: &[Names]) -> Result<Vec<Entry>, Fault> {
+/// The entries of `names`, or the key of one that cannot be read.
+async fn rows(
+    session: &mut Session,
+    names: &[Names],
+) -> Result<Vec<Result<Entry, EntryKey>>, Fault> {
     if names.is_empty() {
         return Ok(Vec::new());
     }
@@ -161,7 +171,8 @@ async fn rows(session: &mut Session, names: &[Names]) -> Result<Vec<Entry>, Faul
             .key()
             .ok_or_else(|| Fault::unasked("the name of an entry cannot be read back"))?;
         let result = pair.get(1).cloned().flatten();
-        rows.push(Stored::decode(&key, row, result)?.entry);
+        let stored = Stored::decode(&key, row, result);
+        rows.push(stored.map(|stored| stored.entry).map_err(|_| key));
     }
     Ok(rows)
 }

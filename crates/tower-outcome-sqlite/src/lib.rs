@@ -54,7 +54,7 @@ use std::thread;
 use rusqlite::Connection;
 use tower_outcome_core::ledger::{
     Answer, Changed, Changes, Counts, Entry, EntryKey, Event, Filter, Ledger, LedgerError,
-    LedgerFuture, Page, Timestamp,
+    LedgerFuture, Listing, Page, Timestamp,
 };
 
 use crate::writer::Job;
@@ -154,13 +154,13 @@ impl Ledger for SqliteLedger {
         }))
     }
 
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(Self::ask(&self.aside, false, move |store, now| {
             lists::unresolved(store, limit, now)
         }))
     }
 
-    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(Self::ask(&self.aside, false, move |store, now| {
             lists::due(store, limit, now)
         }))

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Params, named_params};
 use tower_outcome_core::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
 use tower_outcome_core::ledger::{
-    Counts, Cursor, Entry, Filter, LedgerError, Page, State, Timestamp, machine,
+    Counts, Cursor, Filter, LedgerError, Listing, Page, State, Timestamp,
 };
 
 use crate::fault::failed;
@@ -14,7 +14,7 @@ pub(crate) fn unresolved(
     store: &Connection,
     limit: usize,
     now: Timestamp,
-) -> Result<Vec<Entry>, LedgerError> {
+) -> Result<Listing, LedgerError> {
     unknown(store, UNRESOLVED, [], limit, now)
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn due(
     store: &Connection,
     limit: usize,
     now: Timestamp,
-) -> Result<Vec<Entry>, LedgerError> {
+) -> Result<Listing, LedgerError> {
     unknown(store, DUE, [integer(now.0)], limit, now)
 }
 
@@ -42,21 +42,16 @@ pub(crate) fn page(
             }
             None => statement.query((-1, "", [0; 0]))?,
         };
-        let mut page = Page {
-            entries: Vec::new(),
-            next: None,
-        };
+        let mut page = Page::default();
         let mut looked_at = 0;
         while let Some(row) = rows.next()? {
             if page.entries.len() == filter.limit || looked_at == MOST_LOOKED_AT {
                 return Ok(page);
             }
             looked_at += 1;
-            let entry = machine::expired(rows::entry(row)?, now);
-            page.next = Some(Cursor::behind(entry.created_at, &entry.key));
-            if filter.admits(&entry, now) {
-                page.entries.push(entry);
-            }
+            let created_at = Timestamp(unsigned(row, "created_at")?);
+            page.next = Some(Cursor::behind(created_at, &rows::key(row)?));
+            page.add(rows::listed(row, now)?, filter, now);
         }
         page.next = None;
         Ok(page)
@@ -71,9 +66,12 @@ pub(crate) fn counts(store: &Connection, now: Timestamp) -> Result<Counts, Ledge
         let mut rows = statement.query([integer(now.0)])?;
         let mut counts = Counts::default();
         while let Some(row) = rows.next()? {
-            let state = rows::read_text(row, "state", |text| State::parse(text).ok())?;
-            let oldest = Timestamp(unsigned(row, "oldest")?);
-            counts.add(state, unsigned(row, "number")?, oldest);
+            let number = unsigned(row, "number")?;
+            let state = rows::read_text(row, "state", |text| State::parse(text).ok());
+            match state {
+                Ok(state) => counts.add(state, number, Timestamp(unsigned(row, "oldest")?)),
+                Err(_) => counts.unreadable += number,
+            }
         }
         Ok(counts)
     };
@@ -106,16 +104,13 @@ fn unknown(
     values: impl Params,
     limit: usize,
     now: Timestamp,
-) -> Result<Vec<Entry>, LedgerError> {
-    let look = || -> rusqlite::Result<Vec<Entry>> {
+) -> Result<Listing, LedgerError> {
+    let look = || -> rusqlite::Result<Listing> {
         let mut statement = store.prepare_cached(text)?;
-        let rows = statement.query_map(values, rows::entry)?;
+        let rows = statement.query_map(values, |row| rows::listed(row, now))?;
         // Whether a lease's end makes a row unknown is the machine's to say, so that the limit
         // counts what it let through.
-        rows.map(|row| row.map(|entry| machine::expired(entry, now)))
-            .filter(|row| !matches!(row, Ok(entry) if entry.state != State::Unknown))
-            .take(limit)
-            .collect()
+        Listing::first(limit, rows, |entry| entry.state == State::Unknown)
     };
     look().map_err(failed)
 }

@@ -82,14 +82,23 @@ fn put(store: &Connection, entry: &Entry) -> Result<(), LedgerError> {
     stored.map(drop).map_err(failed)
 }
 
-/// The entry in a row of the table.
-pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    let key = EntryKey {
+/// The entry in one of many rows as it stands at `now`, or the key of one that cannot be read.
+pub(crate) fn listed(row: &Row<'_>, now: Timestamp) -> rusqlite::Result<Result<Entry, EntryKey>> {
+    let key = key(row)?;
+    let read = entry(row).map(|entry| machine::expired(entry, now));
+    Ok(read.map_err(|_| key))
+}
+
+pub(crate) fn key(row: &Row<'_>) -> rusqlite::Result<EntryKey> {
+    Ok(EntryKey {
         scope: row.get("scope")?,
         key: IdempotencyKey::from_bytes(row.get("key")?),
-    };
+    })
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry {
-        key,
+        key: key(row)?,
         tool: row.get("tool")?,
         state: read_text(row, "state", |text| State::parse(text).ok())?,
         epoch: unsigned(row, "epoch")?,

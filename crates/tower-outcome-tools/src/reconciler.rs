@@ -149,9 +149,9 @@ impl Reconciler {
     /// [`LedgerError`] where the ledger could not list its entries.
     pub async fn pass(&self) -> Result<Report, LedgerError> {
         let due = self.ledger.due(self.limit).await?;
-        let asked = stream::iter(due).map(|entry| self.ask(entry));
+        let asked = stream::iter(due.entries).map(|entry| self.ask(entry));
         let report = asked.buffer_unordered(self.concurrency).fold(
-            Report::default(),
+            Report::unreadable(due.unreadable),
             |mut report, of_one| async move {
                 report.add(of_one);
                 report

@@ -60,7 +60,7 @@ impl Mutated {
         if self.mutant != Some(Mutant::QuiescenceFromFirstSend) {
             return Ok(());
         }
-        for entry in self.inner.unresolved(LIMIT).await? {
+        for entry in self.inner.unresolved(LIMIT).await?.entries {
             let ([write], Some(last_send_by)) = (entry.writes.as_slice(), entry.last_send_by)
             else {
                 continue;

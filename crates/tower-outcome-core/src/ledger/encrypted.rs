@@ -36,7 +36,7 @@ use std::fmt;
 use super::cipher::Cipher;
 use super::entry::{Entry, EntryKey, WriteRecord};
 use super::event::{Answer, Ending, Event, Resolved};
-use super::{Filter, Ledger, LedgerFuture, Page, StoredRequest};
+use super::{Filter, Ledger, LedgerFuture, Listing, Page, StoredRequest};
 use crate::Code;
 
 /// Seals results and requests on their way into a ledger, and opens them on their way out.
@@ -184,6 +184,11 @@ impl<L: Ledger, C: Cipher> EncryptedLedger<L, C> {
         entry
     }
 
+    fn open_listing(&self, listing: Listing) -> Listing {
+        let entries = self.open_all(listing.entries);
+        Listing { entries, ..listing }
+    }
+
     fn open_all(&self, entries: Vec<Entry>) -> Vec<Entry> {
         let entries = entries.into_iter();
         entries.map(|entry| self.open_entry(entry)).collect()
@@ -209,22 +214,22 @@ impl<L: Ledger, C: Cipher> Ledger for EncryptedLedger<L, C> {
         Box::pin(async move { Ok(read.await?.map(|entry| self.open_entry(entry))) })
     }
 
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         let listed = self.ledger.unresolved(limit);
-        Box::pin(async move { Ok(self.open_all(listed.await?)) })
+        Box::pin(async move { Ok(self.open_listing(listed.await?)) })
     }
 
-    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         let listed = self.ledger.due(limit);
-        Box::pin(async move { Ok(self.open_all(listed.await?)) })
+        Box::pin(async move { Ok(self.open_listing(listed.await?)) })
     }
 
     fn page<'a>(&'a self, filter: &'a Filter) -> LedgerFuture<'a, Page> {
         let listed = self.ledger.page(filter);
         Box::pin(async move {
-            let Page { entries, next } = listed.await?;
-            let entries = self.open_all(entries);
-            Ok(Page { entries, next })
+            let page = listed.await?;
+            let entries = self.open_all(page.entries);
+            Ok(Page { entries, ..page })
         })
     }
 

@@ -45,7 +45,7 @@ macro_rules! forward_ledger {
         fn unresolved(
             &$this,
             limit: usize,
-        ) -> $crate::ledger::LedgerFuture<'_, Vec<$crate::ledger::Entry>> {
+        ) -> $crate::ledger::LedgerFuture<'_, $crate::ledger::Listing> {
             $crate::Ledger::unresolved(&$ledger, limit)
         }
     };
@@ -53,7 +53,7 @@ macro_rules! forward_ledger {
         fn due(
             &$this,
             limit: usize,
-        ) -> $crate::ledger::LedgerFuture<'_, Vec<$crate::ledger::Entry>> {
+        ) -> $crate::ledger::LedgerFuture<'_, $crate::ledger::Listing> {
             $crate::Ledger::due(&$ledger, limit)
         }
     };

@@ -10,7 +10,9 @@ use super::entry::{Entry, EntryKey, State, Timestamp};
 use super::event::{Answer, Event};
 use super::machine::{self, Outlived};
 use super::row::Row;
-use super::{Changed, Counts, Cursor, Filter, Immediate, Ledger, LedgerError, LedgerFuture, Page};
+use super::{
+    Changed, Counts, Cursor, Filter, Immediate, Ledger, LedgerError, LedgerFuture, Listing, Page,
+};
 
 mod table;
 
@@ -115,7 +117,11 @@ impl MemoryLedger {
         entries.truncate(filter.limit);
         let last = entries.last().filter(|_| more);
         let next = last.map(|last| Cursor::behind(last.created_at, &last.key));
-        Ok(Page { entries, next })
+        Ok(Page {
+            entries,
+            next,
+            unreadable: Vec::new(),
+        })
     }
 
     fn purge_now(&self, limit: usize) -> usize {
@@ -198,17 +204,18 @@ impl Ledger for MemoryLedger {
         })
     }
 
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(async move {
             let unknown = |row: &Row, state| (state == State::Unknown).then_some(row.updated_at);
-            Ok(self.first(limit, unknown, |_, _| true))
+            Ok(self.first(limit, unknown, |_, _| true).into())
         })
     }
 
-    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(async move {
             let unknown = |row: &Row, state| (state == State::Unknown).then(|| row.look_at());
-            Ok(self.first(limit, unknown, |entry, now| entry.look_at <= now))
+            let due = self.first(limit, unknown, |entry, now| entry.look_at <= now);
+            Ok(due.into())
         })
     }
 

@@ -64,12 +64,84 @@ impl Filter {
 }
 
 /// A part of a ledger's entries.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// The entries. There may be fewer than were asked for, or none, although more follow.
     pub entries: Vec<Entry>,
     /// Where the next page begins; `None` if this was the last.
     pub next: Option<Cursor>,
+    /// Those that are there besides and cannot be read: damaged, or written by a newer version. A
+    /// store that cannot tell whether the filter admits one lists it.
+    pub unreadable: Vec<EntryKey>,
+}
+
+impl Page {
+    /// Takes in a row as it stands at `now` if `filter` admits it; one that cannot be read is its key.
+    pub fn add(&mut self, row: Result<Entry, EntryKey>, filter: &Filter, now: Timestamp) {
+        match row {
+            Ok(entry) if filter.admits(&entry, now) => self.entries.push(entry),
+            Err(key) if (filter.scope.as_ref()).is_none_or(|scope| **scope == *key.scope) => {
+                self.unreadable.push(key);
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+/// Entries that a ledger was asked for, and those that it cannot read.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use tower_outcome_core::ledger::{Ledger, MemoryLedger};
+///
+/// let due = MemoryLedger::default().due(10).await?;
+/// assert!(due.entries.is_empty() && due.unreadable.is_empty());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listing {
+    /// The entries, in the order that was asked for.
+    pub entries: Vec<Entry>,
+    /// Those that the store came across and that cannot be read: damaged, or written by a newer
+    /// version. Each may be one of those that were asked for.
+    pub unreadable: Vec<EntryKey>,
+}
+
+impl Listing {
+    /// The first `limit` entries of `rows`, as they stand now, that `admits` admits. A row that
+    /// cannot be read is its key, and takes no entry's place.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `rows`, where the store could not be asked for more of them.
+    pub fn first<E>(
+        limit: usize,
+        rows: impl IntoIterator<Item = Result<Result<Entry, EntryKey>, E>>,
+        admits: impl Fn(&Entry) -> bool,
+    ) -> Result<Self, E> {
+        let mut listing = Self::default();
+        let mut rows = rows.into_iter();
+        while listing.entries.len() < limit
+            && let Some(row) = rows.next()
+        {
+            match row? {
+                Ok(entry) if admits(&entry) => listing.entries.push(entry),
+                Ok(_) => {}
+                Err(key) => listing.unreadable.push(key),
+            }
+        }
+        Ok(listing)
+    }
+}
+
+impl From<Vec<Entry>> for Listing {
+    /// All of which can be read.
+    fn from(entries: Vec<Entry>) -> Self {
+        Self {
+            entries,
+            unreadable: Vec::new(),
+        }
+    }
 }
 
 /// A place among the entries of one ledger.
@@ -145,6 +217,8 @@ pub struct Counts {
     by_state: [u64; State::ALL.len()],
     /// Since when the oldest entry in doubt has not changed.
     pub unknown_since: Option<Timestamp>,
+    /// How many there are whose state cannot be read.
+    pub unreadable: u64,
 }
 
 impl Counts {
@@ -154,10 +228,10 @@ impl Counts {
         self.by_state[state as usize]
     }
 
-    /// How many there are.
+    /// How many there are, with those that cannot be read.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.by_state.iter().sum()
+        self.by_state.iter().sum::<u64>() + self.unreadable
     }
 
     /// Counts `number` more in `state`, of which the oldest has not changed since `oldest`.

@@ -7,7 +7,7 @@ use tower_outcome_core::ledger::conformance::{self, Clock};
 use tower_outcome_core::ledger::machine::{Outlived, Refused, expired, outlived, step};
 use tower_outcome_core::ledger::{
     Answer, Changed, Changes, Counts, Cursor, Entry, EntryKey, Event, Filter, Ledger, LedgerFuture,
-    Page, State, Timestamp,
+    Listing, Page, State, Timestamp,
 };
 
 /// What a ledger does, and where it is wrong.
@@ -136,23 +136,23 @@ impl Ledger for WrongLedger {
         })
     }
 
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(async move {
             let mut found = self.list(|entry| entry.state == State::Unknown);
             found.sort_by_key(|entry| entry.updated_at);
             found.truncate(limit);
-            Ok(found)
+            Ok(found.into())
         })
     }
 
-    fn due(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(async move {
             let now = self.clock.now();
             let mut found =
                 self.list(|entry| entry.state == State::Unknown && entry.look_at <= now);
             found.sort_by_key(|entry| entry.look_at);
             found.truncate(limit);
-            Ok(found)
+            Ok(found.into())
         })
     }
 
@@ -169,7 +169,11 @@ impl Ledger for WrongLedger {
             entries.truncate(filter.limit);
             let last = entries.last().filter(|_| more);
             let next = last.map(|last| Cursor::behind(last.created_at, &last.key));
-            Ok(Page { entries, next })
+            Ok(Page {
+                entries,
+                next,
+                unreadable: Vec::new(),
+            })
         })
     }
 

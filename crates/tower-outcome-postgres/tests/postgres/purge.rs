@@ -55,7 +55,7 @@ async fn what_may_still_land_is_never_taken_away() {
     settle(&ledger, 2, unknown.epoch, ending).await;
     advance(&clock, TOMBSTONE_RETENTION * 10);
     let before = ledger.unresolved(10).await.unwrap();
-    assert_eq!(before.len(), 2);
+    assert_eq!(before.entries.len(), 2);
     assert_eq!(ledger.purge(10_000).await.unwrap(), 0);
     assert_eq!(ledger.unresolved(10).await.unwrap(), before);
 }

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tower_outcome_core::ledger::{Claim, EntryKey, Event, Ledger, Owner, Timestamp};
+use tower_outcome_core::ledger::{Claim, EntryKey, Event, Filter, Ledger, Owner, Timestamp};
 use tower_outcome_core::{Code, Intent};
 
-use crate::support::{Place, claim, granted, key, send};
+use crate::support::{Place, applied, claim, doubt, granted, key, others_are_listed, send};
 
 #[tokio::test]
 async fn no_byte_of_an_argument_is_in_a_row() {
@@ -106,6 +106,52 @@ async fn a_row_that_cannot_be_read_is_an_error_of_its_own_key_alone() {
             owner = decode(repeat('00', 16), 'hex'), landing = 'in_flight'";
         client.batch_execute(heal).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_named_and_hides_no_other() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    for order in 1..=4 {
+        let epoch = granted(&ledger, order).await.epoch;
+        applied(&ledger, order, send(epoch)).await;
+        applied(&ledger, order, doubt(epoch)).await;
+    }
+    let client = place.client().await;
+    for damage in [
+        "epoch = -1",
+        "writes = '{'",
+        "code = 'fine'",
+        "landing = ''",
+    ] {
+        for (harmed, time) in [(1, 1), (3, 3)] {
+            let harm = format!(
+                "UPDATE entries SET {damage}, look_at = {time}, updated_at = {time} WHERE key = $1"
+            );
+            let bytes = key(harmed).key.as_bytes().to_vec();
+            client.execute(&harm, &[&bytes]).await.unwrap();
+        }
+        others_are_listed(&ledger, [1, 3], [2, 4]).await;
+        let counts = ledger.counts().await.unwrap();
+        assert_eq!(
+            (counts.total(), counts.unreadable),
+            (4, 0),
+            "by their state"
+        );
+        let again = ledger.apply(&key(3), claim(3)).await;
+        assert_eq!(again.unwrap_err().code(), Code::StoreUnavailable);
+        let heal =
+            "UPDATE entries SET epoch = 1, writes = '[]', code = NULL, landing = 'in_flight'";
+        client.batch_execute(heal).await.unwrap();
+    }
+    let later = "UPDATE entries SET state = 'later' WHERE look_at < 9";
+    client.batch_execute(later).await.unwrap();
+    let counts = ledger.counts().await.unwrap();
+    assert_eq!((counts.total(), counts.unreadable), (4, 2));
+    assert_eq!(
+        ledger.page(&Filter::new(9)).await.unwrap().unreadable.len(),
+        2
+    );
 }
 
 #[tokio::test]

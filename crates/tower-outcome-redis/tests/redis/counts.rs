@@ -90,7 +90,7 @@ async fn the_list_of_what_is_in_doubt_reads_nothing_else() {
         applied(&counted.ledger, order, done(grant.epoch, None)).await;
     }
     counted.calls().await;
-    assert_eq!(counted.ledger.unresolved(10).await.unwrap(), []);
+    assert_eq!(counted.ledger.unresolved(10).await.unwrap().entries, []);
     assert_eq!(counted.calls().await, ["zrange 1"]);
 }
 

@@ -3,7 +3,8 @@
 use tower_outcome_core::ledger::{Answer, Ledger, State};
 
 use crate::support::{
-    Place, applied, claim, done, doubt, entry, fenced, granted, key, refused, release, send,
+    Place, applied, claim, done, doubt, entry, fenced, granted, key, others_are_listed, refused,
+    release, send,
 };
 
 #[tokio::test]
@@ -61,6 +62,41 @@ async fn a_lost_claim_that_another_process_has_by_now_takes_proof_and_nothing_el
     }
     applied(&ours, 1, done(lost.epoch, None)).await;
     assert_eq!(entry(&theirs, 1).await.state, State::Done);
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_named_and_hides_no_other() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    for order in 1..=4 {
+        let epoch = granted(&ledger, order).await.epoch;
+        applied(&ledger, order, send(epoch)).await;
+        applied(&ledger, order, doubt(epoch)).await;
+    }
+    let mut client = place.client().await;
+    let harm = |row: &str, (was, is)| row.replace(was, is);
+    for damage in [
+        ("\"format\":2", "\"format\":3"),
+        ("unknown", "later"),
+        ("}", ""),
+    ] {
+        let mut healthy = Vec::new();
+        for harmed in [1, 3] {
+            let row: String = client.ask(&["GET", &place.entry(harmed)]).await;
+            client
+                .run(&["SET", &place.entry(harmed), &harm(&row, damage)])
+                .await;
+            healthy.push((harmed, row));
+        }
+        others_are_listed(&ledger, [1, 3], [2, 4]).await;
+        let counts = ledger.counts().await.unwrap();
+        assert_eq!((counts.total(), counts.unreadable), (4, 2));
+        let other = place.ledger().await;
+        assert!(other.apply(&key(3), claim(3)).await.is_err());
+        for (harmed, row) in healthy {
+            client.run(&["SET", &place.entry(harmed), &row]).await;
+        }
+    }
 }
 
 #[tokio::test]

@@ -124,7 +124,7 @@ async fn only_what_is_in_doubt_is_listed() {
     }
     ledger.apply(&key(1000), unannounced(1000)).await.unwrap();
     for (limit, listed) in [(0, 0), (1, 1), (49, 49), (usize::MAX, 50)] {
-        let entries = ledger.unresolved(limit).await.unwrap();
+        let entries = ledger.unresolved(limit).await.unwrap().entries;
         assert_eq!(entries.len(), listed);
         for (place, entry) in entries.iter().enumerate() {
             let order = 5 * u32::try_from(place).unwrap() + 3;

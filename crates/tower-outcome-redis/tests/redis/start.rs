@@ -74,7 +74,7 @@ async fn a_user_without_rights_is_told_so_and_one_with_those_of_the_documentatio
     let grant = crate::support::granted(&ledger, 1).await;
     crate::support::applied(&ledger, 1, crate::support::doubt(grant.epoch)).await;
     crate::support::applied(&ledger, 1, crate::support::done(grant.epoch, None)).await;
-    assert_eq!(ledger.unresolved(1).await.unwrap(), []);
+    assert_eq!(ledger.unresolved(1).await.unwrap().entries, []);
     let purging = settings().with_clock(later).connect().await.unwrap();
     assert_eq!(purging.purge(10).await.unwrap(), 1);
     assert_eq!(ledger.counts().await.unwrap().total(), 1);

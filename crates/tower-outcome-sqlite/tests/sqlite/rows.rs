@@ -3,11 +3,13 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::json;
-use tower_outcome_core::ledger::{Claim, EntryKey, Event, Ledger, Owner, Timestamp, WriteRecord};
+use tower_outcome_core::ledger::{
+    Claim, EntryKey, Event, Filter, Ledger, Owner, Timestamp, WriteRecord,
+};
 use tower_outcome_core::{Code, Intent};
 use tower_outcome_sqlite::SqliteLedger;
 
-use crate::support::{Dir, granted};
+use crate::support::{Dir, applied, claim, doubt, granted, others_are_listed, send};
 
 #[tokio::test]
 async fn no_byte_of_an_argument_is_in_the_file() {
@@ -150,6 +152,46 @@ async fn a_row_that_cannot_be_read_is_an_error_of_its_own_key_alone() {
             )
             .unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_named_and_hides_no_other() {
+    let dir = Dir::new();
+    let ledger = SqliteLedger::open(dir.file()).unwrap();
+    for order in 1..=4 {
+        let epoch = granted(&ledger, order).await.epoch;
+        applied(&ledger, order, send(epoch)).await;
+        applied(&ledger, order, doubt(epoch)).await;
+    }
+    let other = Connection::open(dir.file()).unwrap();
+    for damage in ["epoch = -1", "writes = '{'", "code = 'fine'"] {
+        for (harmed, time) in [(1, 1), (3, 3)] {
+            let harm =
+                format!("UPDATE entries SET {damage}, look_at = {time}, updated_at = {time}");
+            let bytes = crate::support::key(harmed).key;
+            let harm = format!("{harm} WHERE key = ?1");
+            other.execute(&harm, [bytes.as_bytes()]).unwrap();
+        }
+        others_are_listed(&ledger, [1, 3], [2, 4]).await;
+        let counts = ledger.counts().await.unwrap();
+        assert_eq!(
+            (counts.total(), counts.unreadable),
+            (4, 0),
+            "by their state"
+        );
+        let again = ledger.apply(&crate::support::key(3), claim(3)).await;
+        assert_eq!(again.unwrap_err().code(), Code::StoreUnavailable);
+        let heal = "UPDATE entries SET epoch = 1, writes = '[]', code = NULL";
+        other.execute_batch(heal).unwrap();
+    }
+    let later = "UPDATE entries SET state = 'later' WHERE look_at < 9";
+    other.execute_batch(later).unwrap();
+    let counts = ledger.counts().await.unwrap();
+    assert_eq!((counts.total(), counts.unreadable), (4, 2));
+    assert_eq!(
+        ledger.page(&Filter::new(9)).await.unwrap().unreadable.len(),
+        2
+    );
 }
 
 const CANARY: &str = "canary-4929-1182-7731";

@@ -23,7 +23,8 @@ pub(super) struct Doubts {
 }
 
 struct Doubt {
-    tool: Arc<str>,
+    /// Not known of a call whose entry cannot be read.
+    tool: Option<Arc<str>>,
     /// What was wished; not known of a call that another process made.
     wish: Option<(Intent, LaneSet)>,
     /// Until when the ledger may not know it yet.
@@ -35,7 +36,7 @@ impl Doubts {
     /// its owner could not write.
     pub(super) fn note(&self, intent: &Intent, lanes: LaneSet, lease: Duration) {
         let doubt = Doubt {
-            tool: intent.tool().into(),
+            tool: Some(intent.tool().into()),
             wish: Some((intent.clone(), lanes)),
             unlisted_until: Instant::now() + lease.min(LONGEST_WAIT),
         };
@@ -46,15 +47,23 @@ impl Doubts {
     pub(super) fn learn(&self, key: &EntryKey, entry: Option<&Entry>) {
         match entry.map(|entry| (entry.state, &entry.tool)) {
             Some((State::Unknown, tool)) => {
-                self.lock().entry(key.clone()).or_insert_with(|| Doubt {
-                    tool: tool.clone(),
-                    wish: None,
-                    unlisted_until: Instant::now(),
-                });
+                self.take_in(key, Some(tool));
             }
             // Its owner could not take the doubt down; the end of the lease will.
             Some((State::Dispatching, _)) => {}
             Some(_) | None => self.forget(key),
+        }
+    }
+
+    fn take_in(&self, key: &EntryKey, tool: Option<&Arc<str>>) {
+        let mut calls = self.lock();
+        let doubt = calls.entry(key.clone()).or_insert_with(|| Doubt {
+            tool: None,
+            wish: None,
+            unlisted_until: Instant::now(),
+        });
+        if let Some(tool) = tool {
+            doubt.tool.get_or_insert_with(|| tool.clone());
         }
     }
 
@@ -104,7 +113,9 @@ impl Doubts {
         }
         let own = EntryKey::of(intent);
         let is_near = |key: &EntryKey, doubt: &Doubt| {
-            let same_tool = key.scope == own.scope && *doubt.tool == *intent.tool();
+            let its_tool = doubt.tool.as_deref();
+            let same_tool =
+                key.scope == own.scope && its_tool.is_none_or(|tool| tool == intent.tool());
             let Some((wish, its)) = &doubt.wish else {
                 return same_tool;
             };
@@ -126,19 +137,26 @@ impl Doubts {
             return Ok(());
         }
         let asked = Instant::now();
-        let entries = ledger.unresolved(LISTED).await.map_err(|error| {
+        let listing = ledger.unresolved(LISTED).await.map_err(|error| {
             tracing::warn!(%error, "the ledger did not list what is in doubt");
             error.code()
         })?;
+        let (entries, unreadable) = (listing.entries, listing.unreadable);
         if entries.len() < LISTED {
             // That is all of them, but for rows whose owner could not write and whose lease runs.
             let fresh = |doubt: &Doubt| doubt.unlisted_until >= asked;
-            let is_listed = |key: &EntryKey| entries.iter().any(|entry| entry.key == *key);
+            let listed = entries.iter().map(|entry| &entry.key).chain(&unreadable);
+            let is_listed = |key: &EntryKey| listed.clone().any(|listed| listed == key);
             self.lock()
                 .retain(|key, doubt| fresh(doubt) || is_listed(key));
         }
         for entry in &entries {
             self.learn(&entry.key, Some(entry));
+        }
+        // It may be in doubt, and of any tool.
+        for key in &unreadable {
+            tracing::warn!(?key, "an entry that may be in doubt cannot be read");
+            self.take_in(key, None);
         }
         *listed = Some(asked);
         Ok(())

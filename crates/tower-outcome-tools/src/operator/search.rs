@@ -29,9 +29,10 @@ impl Operator {
         let mut found = None;
         loop {
             let page = self.list(&filter).await?;
-            let begins = |entry: &Entry| hex(&entry.key.key).starts_with(digits);
-            for entry in page.entries.into_iter().filter(begins) {
-                if found.replace(entry).is_some() {
+            let keys = page.entries.into_iter().map(|entry| entry.key);
+            let keys = keys.chain(page.unreadable);
+            for key in keys.filter(|key| hex(&key.key).starts_with(digits)) {
+                if found.replace(key).is_some() {
                     return Err(OperatorError::ambiguous());
                 }
             }
@@ -39,7 +40,7 @@ impl Operator {
                 Some(next) => filter.after = Some(next),
                 None => {
                     let found = found.ok_or_else(OperatorError::not_found)?;
-                    return self.show(&found.key).await;
+                    return self.show(&found).await;
                 }
             }
         }

@@ -8,7 +8,7 @@ use tower_outcome_core::ledger::EntryKey;
 /// What came of a pass, by the entries' keys.
 ///
 /// An entry stands in one of `cancelled`, `confirmed`, `failed`, `given_up` and `open`, unless another
-/// replica has it. Besides it may stand in `resent` and in `candidates`.
+/// replica has it or it is `unreadable`. Besides it may stand in `resent` and in `candidates`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
@@ -26,6 +26,8 @@ pub struct Report {
     pub open: Vec<EntryKey>,
     /// Sent again, whatever came of it.
     pub resent: Vec<EntryKey>,
+    /// There, and not to be read: damaged, or written by a newer version. Nobody asks about these.
+    pub unreadable: Vec<EntryKey>,
 }
 
 /// Things that may be what an entry's write made, none of them found by a token of ours.
@@ -52,6 +54,13 @@ impl Report {
         }
     }
 
+    pub(super) fn unreadable(keys: Vec<EntryKey>) -> Self {
+        Self {
+            unreadable: keys,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn add(&mut self, other: Self) {
         self.cancelled.extend(other.cancelled);
         self.candidates.extend(other.candidates);
@@ -60,6 +69,7 @@ impl Report {
         self.given_up.extend(other.given_up);
         self.open.extend(other.open);
         self.resent.extend(other.resent);
+        self.unreadable.extend(other.unreadable);
     }
 
     pub(super) fn log(&self) {
@@ -70,10 +80,17 @@ impl Report {
             given_up = self.given_up.len(),
             open = self.open.len(),
             resent = self.resent.len(),
+            unreadable = self.unreadable.len(),
             "asked about what is in doubt"
         );
         for key in &self.given_up {
             tracing::warn!(?key, "an entry stays in doubt until a person decides");
+        }
+        for key in &self.unreadable {
+            tracing::warn!(
+                ?key,
+                "an entry cannot be read: it is damaged, or of a newer version"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tower_outcome::{BoxError, Code, MemoryLedger, Outcome, Profile};
 use tower_outcome_core::ledger::{
-    Answer, Entry, EntryKey, Event, Ledger, LedgerError, LedgerFuture, State,
+    Answer, Entry, EntryKey, Event, Ledger, LedgerError, LedgerFuture, Listing, State,
 };
 use tower_outcome_testkit::{Step, What};
 use tower_outcome_tools::{Executor, Tool};
@@ -183,7 +183,7 @@ impl<L: Ledger> Ledger for Unplugged<L> {
         self.answer(self.0.read(key))
     }
 
-    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn unresolved(&self, limit: usize) -> LedgerFuture<'_, Listing> {
         self.answer(self.0.unresolved(limit))
     }
 

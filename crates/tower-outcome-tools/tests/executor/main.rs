@@ -32,4 +32,5 @@ mod stacks;
 mod status;
 mod support;
 mod twins;
+mod unreadable;
 mod versions;

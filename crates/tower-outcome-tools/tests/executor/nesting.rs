@@ -147,7 +147,7 @@ async fn a_stacked_opaque_tool_is_taken_down_before_it_starts() {
         let ledger = Arc::clone(&ledger);
         async move {
             let open = tower_outcome_core::Ledger::unresolved(&*ledger, 1).await?;
-            Ok(json!(open.len()))
+            Ok(json!(open.entries.len()))
         }
     });
     let gateway = stacked(&bench, tool);

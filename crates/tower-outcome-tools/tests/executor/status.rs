@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tower_outcome::{Code, Outcome};
-use tower_outcome_core::ledger::{Answer, Entry, EntryKey, Event, Ledger, LedgerFuture};
+use tower_outcome_core::ledger::{Answer, Entry, EntryKey, Event, Ledger, LedgerFuture, Listing};
 use tower_outcome_tools::{Executor, Tool, ToolCall};
 
 use crate::support::{Bench, Stage, call, failing, is, numbered, order, start};
@@ -131,7 +131,7 @@ impl Ledger for Silent {
         Box::pin(std::future::pending())
     }
 
-    fn unresolved(&self, _: usize) -> LedgerFuture<'_, Vec<Entry>> {
+    fn unresolved(&self, _: usize) -> LedgerFuture<'_, Listing> {
         Box::pin(std::future::pending())
     }
 

@@ -136,3 +136,35 @@ fn help_tells_the_commands_and_the_exit_codes() {
         assert!(help.lines().all(|line| line.len() <= 80));
     }
 }
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_read_is_listed_by_its_key() {
+    let shell = Shell::new("damaged").await;
+    let file = rusqlite::Connection::open(shell.path()).unwrap();
+    let harm = "UPDATE entries SET epoch = -1 WHERE key = ?1";
+    let harmed = shell.yesterday.key;
+    file.execute(harm, [harmed.as_bytes()]).unwrap();
+    let table = text(&shell.run(&["list"]).stdout);
+    let short = harmed.short();
+    let line = table.lines().find(|line| line.starts_with(&short));
+    assert!(line.unwrap().contains("unreadable"), "{table}");
+    assert!(table.contains(&shell.today.key.short()), "{table}");
+    let page = shell.json(&["list"]);
+    assert_eq!(page["entries"].as_array().unwrap().len(), 1);
+    let listed = &page["unreadable"][0];
+    assert_eq!(listed["scope"], "acme");
+    assert!(listed["key"].as_str().unwrap().starts_with(&short));
+    // It is there, and no word is taken for it.
+    fails(&shell.run(&["show", &short]), 1, "outcomes: ");
+    let word = ["--by", "ada", "--reason", "no such refund"];
+    let resolve = [&["resolve", &short, "failed"][..], &word].concat();
+    fails(&shell.run(&resolve), 1, "outcomes: ");
+
+    file.execute_batch("UPDATE entries SET state = 'later'")
+        .unwrap();
+    let stats = shell.json(&["stats"]);
+    assert_eq!(
+        (&stats["unreadable"], &stats["total"]),
+        (&json!(2), &json!(2))
+    );
+}

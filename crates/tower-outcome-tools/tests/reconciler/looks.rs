@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use serde_json::json;
 use tower_outcome::Code;
-use tower_outcome_core::ledger::{Entry, Ledger as _, State, WriteRecord};
+use tower_outcome_core::forward_ledger;
+use tower_outcome_core::ledger::{
+    Entry, EntryKey, Ledger, LedgerFuture, Listing, State, WriteRecord,
+};
 use tower_outcome_tools::reconciler::LookUpFuture;
-use tower_outcome_tools::{Found, LookUp};
+use tower_outcome_tools::{Found, LookUp, Reconciler};
 
-use crate::support::{Bench, Blind, LOST, Says, is, key, order, request};
+use crate::support::{Bench, Blind, Encrypting, LOST, Says, intent, is, key, order, request};
 
 #[tokio::test]
 async fn what_is_found_by_a_token_of_ours_is_done_and_replayed() {
@@ -166,6 +169,7 @@ async fn a_pass_takes_those_first_that_wait_the_longest() {
         .due(9)
         .await
         .unwrap()
+        .entries
         .into_iter()
         .map(|it| it.key)
         .collect();
@@ -173,4 +177,34 @@ async fn a_pass_takes_those_first_that_wait_the_longest() {
         assert_eq!(reconciler.pass().await.unwrap().open, [key]);
     }
     assert!(reconciler.pass().await.unwrap().open.is_empty());
+}
+
+/// A ledger that has an entry besides which it cannot read.
+struct Damaged(Arc<Encrypting>, EntryKey);
+
+impl Ledger for Damaged {
+    fn due(&self, limit: usize) -> LedgerFuture<'_, Listing> {
+        Box::pin(async move {
+            let mut due = self.0.due(limit).await?;
+            due.unreadable.push(self.1.clone());
+            Ok(due)
+        })
+    }
+
+    forward_ledger!(self => self.0; apply read unresolved page counts purge changed);
+}
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_read_is_reported_and_the_others_are_asked_about() {
+    let bench = Bench::scripted([LOST]).await;
+    bench.lose().await;
+    let harmed = EntryKey::of(&intent(&json!({ "order": "harmed" })));
+    let ledger = Damaged(Arc::clone(&bench.ledger), harmed.clone());
+    let found = Says(Found::Done(json!({ "id": "re_1" })));
+    let reconciler = Reconciler::new(ledger, found).with_clock(bench.clock.read());
+    let report = reconciler.pass().await.unwrap();
+    assert_eq!(
+        (report.confirmed, report.unreadable),
+        (vec![key()], vec![harmed])
+    );
 }

@@ -104,7 +104,8 @@ async fn ends_unknown<L: Ledger>(bench: &Bench<L>) {
 
 async fn unresolved<L: Ledger>(bench: &Bench<L>, limit: usize) -> Vec<Entry> {
     let listed = bench.ledger.unresolved(limit).await;
-    listed.expect("the store lists what is unresolved")
+    let listed = listed.expect("the store lists what is unresolved");
+    listed.entries
 }
 
 /// The least step of a ledger's clock.

@@ -42,7 +42,7 @@ pub(super) async fn what_waits_longest_is_due_first<L: Ledger>(bench: &Bench<L>)
     assert_eq!(due(bench, 10).await, all[2..]);
     // It is in doubt all the same.
     let listed = bench.ledger.unresolved(10).await;
-    assert_eq!(listed.map(|it| it.len()).ok(), Some(2));
+    assert_eq!(listed.map(|it| it.entries.len()).ok(), Some(2));
 }
 
 pub(super) async fn pages_list_everything_that_stays<L: Ledger>(bench: &Bench<L>) {
@@ -186,7 +186,7 @@ fn read_back(place: &Cursor) -> Cursor {
 
 async fn due<L: Ledger>(bench: &Bench<L>, limit: usize) -> Vec<Entry> {
     let listed = bench.ledger.due(limit).await;
-    listed.expect("the store lists what is due")
+    listed.expect("the store lists what is due").entries
 }
 
 const TICK: Duration = Duration::from_millis(1);

@@ -5,8 +5,8 @@ use super::{
 };
 use crate::ledger::entry::MAX_NAME;
 use crate::ledger::{
-    Answer, Claim, Ending, Entry, EntryKey, Event, Grant, Ledger, LedgerError, MemoryLedger, Owner,
-    Resolved, State,
+    Answer, Claim, Ending, Entry, EntryKey, Event, Grant, Ledger, LedgerError, Listing,
+    MemoryLedger, Owner, Resolved, State,
 };
 use crate::{Code, Conclusion, Fingerprint, IdempotencyKey};
 
@@ -113,9 +113,10 @@ impl<'a, L: Ledger> Pair<'a, L> {
         assert_eq!(counted.ok(), self.model.counts().await.ok());
     }
 
-    fn expected_list(&self, modelled: Result<Vec<Entry>, LedgerError>) -> Option<Vec<Entry>> {
-        let entries = modelled.ok()?.into_iter();
-        Some(entries.map(|entry| self.expected_entry(entry)).collect())
+    fn expected_list(&self, modelled: Result<Listing, LedgerError>) -> Option<Listing> {
+        let entries = modelled.ok()?.entries.into_iter();
+        let expected = entries.map(|entry| self.expected_entry(entry));
+        Some(expected.collect::<Vec<_>>().into())
     }
 }
 

@@ -70,7 +70,8 @@ async fn run(arguments: Arguments) -> Result<String, Failure> {
 async fn page(operator: &Operator, mut filter: Filter) -> Result<Page, Failure> {
     loop {
         let page = operator.list(&filter).await?;
-        if !page.entries.is_empty() || page.next.is_none() {
+        let found = !page.entries.is_empty() || !page.unreadable.is_empty();
+        if found || page.next.is_none() {
             return Ok(page);
         }
         filter.after = page.next;

@@ -3,15 +3,21 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
-use tower_outcome_core::ledger::{Counts, Entry, Page, State, WriteRecord};
+use tower_outcome_core::ledger::{Counts, Entry, EntryKey, Page, State, WriteRecord};
 use tower_outcome_core::{Code, IdempotencyKey};
 use tower_outcome_tools::operator::SHORTEST_KEY;
 
 pub(crate) fn page(page: &Page) -> Value {
     json!({
         "entries": page.entries.iter().map(entry).collect::<Vec<_>>(),
+        "unreadable": page.unreadable.iter().map(unreadable).collect::<Vec<_>>(),
         "next": page.next.as_ref().map(ToString::to_string),
     })
+}
+
+/// All that is known of an entry that is damaged, or of a newer version.
+fn unreadable(key: &EntryKey) -> Value {
+    json!({ "key": digits(&key.key), "scope": &*key.scope, "state": "unreadable" })
 }
 
 /// What is known of an entry. The result is what the user's data is, and shown by its length.
@@ -69,6 +75,7 @@ pub(crate) fn stats(counts: &Counts) -> Value {
     let states = states.map(|state| (state.as_str().to_owned(), json!(counts.of(*state))));
     json!({
         "states": states.collect::<Map<_, _>>(),
+        "unreadable": counts.unreadable,
         "total": counts.total(),
         "unknown_since": counts.unknown_since.map(|at| at.to_string()),
     })
@@ -76,9 +83,10 @@ pub(crate) fn stats(counts: &Counts) -> Value {
 
 /// A page as a table, its columns as wide as they have to be.
 pub(crate) fn table(page: &Value) -> String {
-    let entries = page["entries"].as_array().map_or(&[][..], Vec::as_slice);
+    let listed = ["entries", "unreadable"].map(|list| &page[list]);
+    let entries = listed.into_iter().filter_map(Value::as_array).flatten();
     let mut rows = vec![COLUMNS.map(|(title, _)| title.to_owned())];
-    rows.extend(entries.iter().map(|entry| {
+    rows.extend(entries.map(|entry| {
         COLUMNS.map(|(_, member)| match (member, &entry["alias_of"]) {
             ("key", _) => short(&entry["key"]),
             ("state", of @ Value::String(_)) => format!("alias of {}", short(of)),
