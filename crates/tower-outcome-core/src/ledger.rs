@@ -65,11 +65,11 @@ pub use request::StoredRequest;
 /// A store of entries.
 ///
 /// Implementations apply [`machine::step`] to one row at a time, atomically, and make the result
-/// durable before they answer. A row that cannot be read, because it is damaged or a newer version wrote
-/// it, is an error of [`apply`](Self::apply) and [`read`](Self::read) for its own key, and stays as it
-/// is. What is asked of many entries goes on with the others, and names it: one such row must neither
-/// keep everybody from theirs nor be hidden. An operation that returned an error may still have taken effect:
-/// callers re-read. Dropping a returned future has the same meaning.
+/// durable before they answer. A row that cannot be read, because it is damaged or a newer version
+/// wrote it, is an error of [`apply`](Self::apply) and [`read`](Self::read) for its own key, and
+/// stays as it is. What is asked of many entries goes on with the others, and names it: one such row
+/// must neither keep everybody from theirs nor be hidden. An operation that returned an error may
+/// still have taken effect: callers re-read. Dropping a returned future has the same meaning.
 pub trait Ledger: Send + Sync + 'static {
     /// Applies `event` to the entry of `key`.
     ///

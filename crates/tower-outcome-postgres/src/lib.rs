@@ -32,9 +32,8 @@
 //! # What it needs
 //!
 //! PostgreSQL 12 or later, and sessions: a pooler between has to keep one session for one
-//! connection. Two connections are used at most, and one more while
-//! entries are counted. The tables are made at the first connect, in a
-//! schema of their own; [`Settings`] says which. Where the role of the program may not make them,
+//! connection. Two connections are used at most, and one more while entries are counted. The tables
+//! are made at the first connect, in a schema of their own; [`Settings`] says which. Where the role of the program may not make them,
 //! connect once as one that may and grant the other the use:
 //!
 //! ```sql

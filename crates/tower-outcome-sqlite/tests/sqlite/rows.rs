@@ -3,9 +3,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::json;
-use tower_outcome_core::ledger::{
-    Claim, EntryKey, Event, Filter, Ledger, Owner, Timestamp, WriteRecord,
-};
+use tower_outcome_core::ledger::{Claim, EntryKey, Event, Filter, Ledger, Owner, Timestamp};
 use tower_outcome_core::{Code, Intent};
 use tower_outcome_sqlite::SqliteLedger;
 
@@ -26,19 +24,7 @@ async fn no_byte_of_an_argument_is_in_the_file() {
     let lease = Duration::from_secs(30);
     let claim = Claim::new(&intent, Owner::random(), lease);
     ledger.apply(&key, Event::Claim(claim)).await.unwrap();
-    let send = Event::Send {
-        epoch: 1,
-        write: WriteRecord {
-            label: "refund".into(),
-            route: "POST api.example/refunds".into(),
-            wire_key: "k-1".into(),
-            only: true,
-            ..WriteRecord::default()
-        },
-        lease,
-        sends_for: lease,
-    };
-    ledger.apply(&key, send).await.unwrap();
+    ledger.apply(&key, send(1)).await.unwrap();
 
     for file in fs::read_dir(dir.path()).unwrap() {
         let bytes = fs::read(file.unwrap().path()).unwrap();

@@ -6,61 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tower_outcome::{
-    Code, Error, ForWrites as _, Intent, MemoryLedger, Outcome, OutcomeClient, Profile,
-    RequestExt as _, Stack,
-};
+use tower_outcome::{Code, MemoryLedger, Outcome};
 use tower_outcome_core::Conclusion;
 use tower_outcome_core::ledger::{Answer, Entry, EntryKey, Event, Ledger, LedgerFuture, State};
 use tower_outcome_testkit::{Step, What};
 use tower_outcome_tools::{Executor, Tool, ToolCall};
 
+use crate::claiming::Claiming;
 use crate::support::{Bench, SHORT, call, is, order};
 
 const LEASE: Duration = Duration::from_secs(90);
-
-/// Writes refunds, in a ledger that alone stops a second one.
-#[derive(Clone)]
-struct Claiming {
-    client: OutcomeClient,
-    url: String,
-    /// What the intent is called.
-    tool: &'static str,
-}
-
-impl Claiming {
-    fn new(bench: &Bench, ledger: impl Ledger) -> Self {
-        Self::within(bench, ledger, Duration::from_secs(20))
-    }
-
-    fn within(bench: &Bench, ledger: impl Ledger, limit: Duration) -> Self {
-        let http = reqwest::Client::builder().for_writes().build().unwrap();
-        let stack = Stack::new()
-            .with_profile(Profile::generic())
-            .with_deadline(limit);
-        Self {
-            client: stack.with_ledger(ledger).over(http).boxed(),
-            url: format!("{}/refunds", bench.billing.url()),
-            tool: "refund",
-        }
-    }
-
-    async fn refund(&self, arguments: &Value) -> (Conclusion, Result<Value, Error>) {
-        let intent = Intent::new("acme", self.tool, arguments).unwrap();
-        let request = http::Request::post(&self.url).body(arguments.to_string());
-        let request = request.unwrap().with_intent(intent);
-        let verdict = self.client.send(request).await;
-        (verdict.conclusion(), verdict.into_json())
-    }
-
-    fn tool(&self) -> Tool {
-        let writer = self.clone();
-        Tool::write("refund", move |arguments| {
-            let writer = writer.clone();
-            async move { Ok(writer.refund(&arguments).await.1?) }
-        })
-    }
-}
 
 #[tokio::test]
 async fn a_client_with_a_ledger_of_its_own_claims_there_what_its_tool_claimed_elsewhere() {

@@ -4,6 +4,7 @@
 //! replies, A07 and A08, stands in the tests of the reply checker.
 
 mod batches;
+mod claiming;
 mod claims;
 mod composing;
 mod crowds;

@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tower_outcome::{
-    Code, ForWrites as _, Intent, MemoryLedger, Outcome, OutcomeClient, Profile, RequestExt as _,
-    Stack,
-};
+use tower_outcome::{Code, MemoryLedger, Outcome};
 use tower_outcome_core::ledger::State;
 use tower_outcome_testkit::{Step, What};
 use tower_outcome_tools::{Executor, Lane, Lanes, NothingSent, Tool};
 
+use crate::claiming::Claiming;
 use crate::support::{Bench, SHORT, Stage, call, failing, is, rejected};
 
 /// A tool that does all it does by making a call.
@@ -273,29 +271,10 @@ async fn the_late_end_of_an_inner_call_settles_the_outer_one() {
     }
 }
 
-/// A client that claims in the ledger which the executor claims in.
-fn claiming(bench: &Bench) -> OutcomeClient {
-    let http = reqwest::Client::builder().for_writes().build().unwrap();
-    Stack::new()
-        .with_profile(Profile::idempotency_key())
-        .with_ledger(Arc::clone(&bench.ledger))
-        .over(http)
-        .boxed()
-}
-
 #[tokio::test]
 async fn a_client_that_claims_the_same_intent_does_not_wait_for_its_tools_claim() {
     let bench = Bench::start().await;
-    let (client, url) = (claiming(&bench), bench.billing.url());
-    let tool = Tool::write("refund", move |arguments: Value| {
-        let (client, url) = (client.clone(), url.clone());
-        async move {
-            let intent = Intent::new("acme", "refund", &arguments)?;
-            let request = http::Request::post(format!("{url}/refunds"));
-            let request = request.body(arguments.to_string())?.with_intent(intent);
-            Ok(client.send(request).await.into_json()?)
-        }
-    });
+    let tool = Claiming::new(&bench, Arc::clone(&bench.ledger)).tool();
     is(&bench.run(tool).await, Outcome::Ok, Code::Done);
     let entry = bench.entry("refund").await;
     assert_eq!((entry.state, entry.writes.len()), (State::Done, 1));
@@ -305,16 +284,11 @@ async fn a_client_that_claims_the_same_intent_does_not_wait_for_its_tools_claim(
 #[tokio::test]
 async fn a_client_that_claims_an_intent_of_its_own_claims_it() {
     let bench = Bench::start().await;
-    let (client, url) = (claiming(&bench), bench.billing.url());
-    let tool = Tool::write("refund", move |arguments: Value| {
-        let (client, url) = (client.clone(), url.clone());
-        async move {
-            let intent = Intent::new("acme", "settle", &arguments)?;
-            let request = http::Request::post(format!("{url}/refunds"));
-            let request = request.body(arguments.to_string())?.with_intent(intent);
-            Ok(client.send(request).await.into_json()?)
-        }
-    });
+    let settling = Claiming {
+        tool: "settle",
+        ..Claiming::new(&bench, Arc::clone(&bench.ledger))
+    };
+    let tool = settling.tool();
     is(&bench.run(tool).await, Outcome::Ok, Code::Done);
     assert_eq!(bench.state("settle").await, State::Done);
 }

@@ -8,13 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
-use tower_outcome::{
-    BoxError, Code, Context, ForWrites as _, Intent, MemoryLedger, Outcome, Profile,
-    RequestExt as _, Stack,
-};
+use tower_outcome::{BoxError, Code, Context, MemoryLedger, Outcome};
 use tower_outcome_core::ledger::State;
 use tower_outcome_tools::{Executor, Lane, Lanes, Tool, ToolCall};
 
+use crate::claiming::Claiming;
 use crate::support::{Bench, Stage, call, is, numbered, order, start};
 
 /// A gateway that hands every call of this tool on to `worker`, as it is.
@@ -262,22 +260,7 @@ async fn a_task_of_a_stacked_handler_writes_nothing_once_that_call_was_told() {
 #[tokio::test]
 async fn a_client_that_claims_inside_two_executors_waits_for_neither() {
     let bench = Bench::start().await;
-    let http = reqwest::Client::builder().for_writes().build().unwrap();
-    let client = Stack::new()
-        .with_profile(Profile::idempotency_key())
-        .with_ledger(Arc::clone(&bench.ledger))
-        .over(http)
-        .boxed();
-    let url = bench.billing.url();
-    let refund = Tool::write("refund", move |arguments: Value| {
-        let (client, url) = (client.clone(), url.clone());
-        async move {
-            let intent = Intent::new("acme", "refund", &arguments)?;
-            let request = http::Request::post(format!("{url}/refunds"));
-            let request = request.body(arguments.to_string())?.with_intent(intent);
-            Ok(client.send(request).await.into_json()?)
-        }
-    });
+    let refund = Claiming::new(&bench, Arc::clone(&bench.ledger)).tool();
     let worker = bench.executor().with_tool(refund);
     let outer = bench.executor().with_tool(gateway(&worker, "refund"));
     is(&outer.run(call("refund")).await, Outcome::Ok, Code::Done);
