@@ -1,12 +1,15 @@
 //! The workers of the runtime that a client runs on: what they know must not be chance.
 
 use std::io;
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Barrier, mpsc};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 /// Waits until every task has dealt with all that the reactor can tell by now.
 pub(crate) async fn settle() -> io::Result<()> {
@@ -49,7 +52,9 @@ impl Held {
             let _ = tokio::spawn(last).await;
         } else {
             let last = tokio::spawn(last);
-            let _ = all_stopped.recv();
+            while let Err(RecvTimeoutError::Timeout) = all_stopped.recv_timeout(STALL) {
+                wake_a_worker();
+            }
             act();
             let _ = last.await;
         }
@@ -80,12 +85,25 @@ async fn meet() {
             barrier.wait();
         });
     }
-    met.join_all().await;
+    while !met.is_empty() {
+        if timeout(STALL, met.join_next()).await.is_err() {
+            wake_a_worker();
+        }
+    }
+}
+
+/// A worker may take two tasks into its queue and stand still in the first. The second is left to
+/// the others, which may all be asleep by then.
+fn wake_a_worker() {
+    tokio::spawn(async {});
 }
 
 fn workers() -> usize {
     Handle::current().metrics().num_workers()
 }
+
+/// Longer than a meeting takes where nobody is asleep.
+const STALL: Duration = Duration::from_millis(20);
 
 /// A worker may have taken something up before it came to the first meeting.
 const ROUNDS: usize = 3;
