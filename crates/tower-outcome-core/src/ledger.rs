@@ -129,10 +129,11 @@ pub trait Ledger: Send + Sync + 'static {
     /// [`LedgerError`] where the store cannot be asked.
     fn purge(&self, limit: usize) -> LedgerFuture<'_, usize>;
 
-    /// Resolves once the entry of `key` may have changed since this was called.
+    /// Resolves once the entry of `key` may differ from what a read shows that was asked after this
+    /// call.
     ///
-    /// Call it, read the entry, and only then await it: so no change is missed. It may resolve
-    /// without a change. The mere end of a lease is no change, nor is a purge; and it never resolves
+    /// Call it, read the entry of this ledger, and only then await it: so no change is missed. It may
+    /// resolve without a change. The mere end of a lease is no change, nor is a purge; and it never resolves
     /// where nothing changes.
     fn changed<'a>(&'a self, key: &'a EntryKey) -> Changed<'a>;
 

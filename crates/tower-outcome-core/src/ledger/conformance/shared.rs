@@ -196,9 +196,12 @@ pub(super) async fn changes_of_another_process_are_told<L: Ledger>(
     let (one, other) = (store.open().await, store.open().await);
     for event in [Event::Claim(claim()), send(1, "first"), settle(1, REFUSED)] {
         let changed = one.ledger.changed(&one.key);
+        // What one process asks first may reach a store after what another asks next.
+        let before = one.read().await;
         let applied = other.apply(event).await;
         applied.expect("it is allowed");
         changed.await;
+        assert_ne!(one.read().await, before);
         assert_eq!(one.read().await, other.read().await);
     }
 }
