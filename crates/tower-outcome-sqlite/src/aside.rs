@@ -12,36 +12,49 @@ use tower_outcome_core::ledger::{Changes, Timestamp};
 
 use crate::writer::{Job, serve};
 
-/// Works on the queue until nobody can add to it.
-pub(crate) fn run(
-    mut connection: Connection,
-    clock: &impl Fn() -> Timestamp,
-    queue: &Receiver<Job>,
-    changes: &Arc<Changes>,
-) {
-    let mut pause = SHORTEST;
-    // As of a moment before anybody waits, so that no change is missed.
-    let mut seen = version(&connection);
-    loop {
-        let job = if changes.is_empty() {
-            queue.recv().map_err(|_| RecvTimeoutError::Disconnected)
-        } else {
-            queue.recv_timeout(pause)
-        };
-        match job {
-            Ok(job) => {
-                serve(&mut connection, clock, vec![job]);
+/// A connection that works aside and watches.
+pub(crate) struct Aside {
+    connection: Connection,
+    changes: Arc<Changes>,
+    seen: Option<i64>,
+}
+
+impl Aside {
+    /// Tells `changes` of whatever another connection commits from here on: a thread may begin long
+    /// after somebody waits.
+    pub(crate) fn new(connection: Connection, changes: Arc<Changes>) -> Self {
+        let seen = version(&connection);
+        Self {
+            connection,
+            changes,
+            seen,
+        }
+    }
+
+    /// Works on the queue until nobody can add to it.
+    pub(crate) fn run(mut self, clock: &impl Fn() -> Timestamp, queue: &Receiver<Job>) {
+        let mut pause = SHORTEST;
+        loop {
+            let job = if self.changes.is_empty() {
+                queue.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                queue.recv_timeout(pause)
+            };
+            match job {
+                Ok(job) => {
+                    serve(&mut self.connection, clock, vec![job]);
+                    pause = SHORTEST;
+                }
+                Err(RecvTimeoutError::Timeout) => pause = (pause * 2).min(LONGEST),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            let current = version(&self.connection);
+            if current.is_none() || current != self.seen {
+                self.changes.tell_all();
                 pause = SHORTEST;
             }
-            Err(RecvTimeoutError::Timeout) => pause = (pause * 2).min(LONGEST),
-            Err(RecvTimeoutError::Disconnected) => return,
+            self.seen = current;
         }
-        let current = version(&connection);
-        if current.is_none() || current != seen {
-            changes.tell_all();
-            pause = SHORTEST;
-        }
-        seen = current;
     }
 }
 
@@ -54,3 +67,42 @@ fn version(connection: &Connection) -> Option<i64> {
 const SHORTEST: Duration = Duration::from_millis(1);
 
 const LONGEST: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::mpsc;
+    use std::task::{Context, Waker};
+
+    use tower_outcome_core::IdempotencyKey;
+    use tower_outcome_core::ledger::EntryKey;
+
+    use super::*;
+    use crate::file;
+
+    #[test]
+    fn a_change_before_the_thread_begins_is_told() {
+        let path = std::env::temp_dir().join(format!("tower-outcome-aside-{}", std::process::id()));
+        let changes = Arc::<Changes>::default();
+        let aside = Aside::new(file::open(&path).unwrap(), Arc::clone(&changes));
+        let key = EntryKey {
+            scope: "acme".into(),
+            key: IdempotencyKey::from_bytes([1; 32]),
+        };
+        let mut changed = pin!(changes.wait_for(&key));
+        let other = file::open(&path).unwrap();
+        other.execute_batch("CREATE TABLE change (it)").unwrap();
+
+        let (jobs, queue) = mpsc::channel();
+        let (job, _) = Job::new(false, |_, _| Ok(()));
+        jobs.send(job).unwrap();
+        drop(jobs);
+        aside.run(&Timestamp::now, &queue);
+        let polled = changed
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_ready(), "it would wait for ever");
+        drop(other);
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -57,6 +57,7 @@ use tower_outcome_core::ledger::{
     LedgerFuture, Listing, Page, Timestamp,
 };
 
+use crate::aside::Aside;
 use crate::writer::Job;
 
 mod aside;
@@ -108,8 +109,8 @@ impl SqliteLedger {
         let given = Arc::clone(&clock);
         start(move || writer::run(connection, &*given, &queue))?;
         let (aside, queue) = mpsc::channel();
-        let told = Arc::clone(&changes);
-        start(move || aside::run(reader, &*clock, &queue, &told))?;
+        let watching = Aside::new(reader, Arc::clone(&changes));
+        start(move || watching.run(&*clock, &queue))?;
         Ok(Self {
             jobs,
             aside,
