@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tower_outcome::{Code, MemoryLedger, Outcome};
-use tower_outcome_core::Conclusion;
 use tower_outcome_core::ledger::{Answer, Entry, EntryKey, Event, Ledger, LedgerFuture, State};
+use tower_outcome_core::{Conclusion, IntentRules};
 use tower_outcome_testkit::{Step, What};
 use tower_outcome_tools::{Executor, Tool, ToolCall};
 
@@ -30,14 +30,14 @@ async fn a_client_with_a_ledger_of_its_own_claims_there_what_its_tool_claimed_el
 }
 
 /// A handle on a ledger that others have as well, as another process has one.
-struct Handle {
+pub(crate) struct Handle {
     ledger: Arc<MemoryLedger>,
     reads: Arc<AtomicUsize>,
     hangs: bool,
 }
 
 impl Handle {
-    fn new(ledger: &Arc<MemoryLedger>) -> Self {
+    pub(crate) fn new(ledger: &Arc<MemoryLedger>) -> Self {
         Self {
             ledger: Arc::clone(ledger),
             reads: Arc::default(),
@@ -156,7 +156,7 @@ async fn a_crash_after_a_write_that_the_client_claimed_leaves_its_call_in_doubt(
         } else {
             Claiming::new(&bench, Arc::clone(&bench.ledger))
         };
-        writer.tool = tool;
+        writer.rules = IntentRules::new(tool);
         let crashed = bench.executor().with_tool(writer.tool());
         let caller = tokio::spawn(async move { crashed.run(call("refund")).await });
         let billing = &bench.billing;
