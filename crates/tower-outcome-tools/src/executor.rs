@@ -55,6 +55,7 @@ use crate::tool::{Kind, NearMisses, Redaction, Tool};
 use crate::tool_call::ToolCall;
 
 mod admission;
+mod around;
 mod config;
 mod doubts;
 mod fold;

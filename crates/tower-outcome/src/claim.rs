@@ -90,7 +90,7 @@ impl Config {
         // A write that is all its tool call does has that call's claim, and would wait for it.
         let mut standing = Standing::Free;
         let context = call.context();
-        for held in context.iter().flat_map(|it| it.claims_of(intent.key())) {
+        for held in context.iter().flat_map(|it| it.claims_of(intent)) {
             if held.ledger.identity() == ledger.identity() {
                 return Standing::Held;
             }

@@ -212,16 +212,19 @@ impl Context {
         std::iter::successors(Some(self), |context| context.shared.outer.as_ref())
     }
 
-    /// Whether `key` is a key of this call: see [`Intent::is_named_by`].
+    /// Whether `intent` is what this call does, by any version of the rules that either knows: see
+    /// [`Intent::is_named_by`].
     #[must_use]
-    pub fn is_named_by(&self, key: &IdempotencyKey) -> bool {
-        self.shared.intent.is_named_by(key)
+    pub fn is_of(&self, intent: &Intent) -> bool {
+        // The call may know one version only, and not the one that the intent has its key from.
+        let mut versions = std::iter::successors(Some(intent), |intent| intent.successor());
+        versions.any(|intent| self.shared.intent.is_named_by(intent.key()))
     }
 
-    /// Whether this call or one around it is what `key` names, so that its claim stands already.
+    /// Whether `intent` is what this call or one around it does, so that its claim stands already.
     #[must_use]
-    pub fn answers_for(&self, key: &IdempotencyKey) -> bool {
-        self.lineage().any(|context| context.is_named_by(key))
+    pub fn answers_for(&self, intent: &Intent) -> bool {
+        self.lineage().any(|context| context.is_of(intent))
     }
 
     /// What a write's record knows of its call.
@@ -377,9 +380,8 @@ mod tests {
         assert_eq!(inner.lineage().find_map(own), Some("held"));
         assert_eq!(outer.lineage().count(), 1);
         for (order, inside, outside) in [(1, true, true), (2, true, false), (3, false, false)] {
-            let key = *intent(order).key();
-            assert_eq!(inner.answers_for(&key), inside);
-            assert_eq!(outer.answers_for(&key), outside);
+            assert_eq!(inner.answers_for(&intent(order)), inside);
+            assert_eq!(outer.answers_for(&intent(order)), outside);
         }
     }
 }

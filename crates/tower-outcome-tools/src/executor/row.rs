@@ -10,6 +10,7 @@ use tower_outcome_core::ledger::{
 };
 use tower_outcome_core::{Code, Conclusion, Gate, Outcome, Seen};
 
+use super::around::Around;
 use super::fold::Folded;
 use crate::tool::Redaction;
 
@@ -24,6 +25,8 @@ pub(super) struct Row {
     /// Whether the tool promised to make one write and no more.
     pub(super) single_write: bool,
     pub(super) redaction: Redaction,
+    /// Where the handler of another call makes this one.
+    pub(super) around: Option<Around>,
     /// When the claim was asked for: its lease began no earlier.
     pub(super) asked_at: Instant,
 }
@@ -77,6 +80,15 @@ impl Row {
         applied.await.map_err(LedgerError::unavailable)?.map(drop)
     }
 
+    /// Has the calls around know first: a crash in between leaves them in doubt for nothing, and the
+    /// other way round it would leave them free after a send.
+    async fn announce(&self, sent: Event) -> Result<(), LedgerError> {
+        if let Some(around) = &self.around {
+            around.before_send().await?;
+        }
+        self.apply(sent).await
+    }
+
     async fn take_down(&self, ending: Ending) -> bool {
         let epoch = self.epoch;
         let settled = Event::Settle { epoch, ending };
@@ -120,7 +132,7 @@ impl Recorder for Row {
             sends_for: self.lease,
         };
         Box::pin(async move {
-            match self.apply(sent).await {
+            match self.announce(sent).await {
                 // The call has ended and its row has moved on. The sealed gate keeps the write at
                 // home, and the word for that is surer than the ledger's refusal.
                 Err(_) if self.gate.is_sealed() => Ok(()),

@@ -42,24 +42,21 @@ pub(super) struct Inside {
 
 pub(super) fn place(run: &Run) -> Place {
     let state = &run.executor.state;
-    // The executor around may know one version of the rules only, and not the oldest one.
-    let versions = || std::iter::successors(Some(&run.intent), |intent| intent.successor());
-    let answers = |outer: &&Context| versions().any(|intent| outer.answers_for(intent.key()));
-    let Some(context) = run.outer.as_ref().filter(answers) else {
+    let outer = run.outer.as_ref();
+    let Some(context) = outer.filter(|outer| outer.answers_for(&run.intent)) else {
         return Place::OfItsOwn;
     };
-    let names = |around: &&Context| versions().any(|intent| around.is_named_by(intent.key()));
     let Some(nest) = context.extension::<Nest>() else {
         // Nobody's claim that we know of.
         return Place::OfItsOwn;
     };
     let mut same = context
         .lineage()
-        .filter(names)
+        .filter(|around| around.is_of(&run.intent))
         .filter_map(Context::extension::<Nest>);
     let is_in_itself = same.any(|nest| !nest.is_of_another(state));
     match nest.stack(state, context.gate()) {
-        Some(level) if names(&context) && !is_in_itself => Place::Inside(Inside {
+        Some(level) if context.is_of(&run.intent) && !is_in_itself => Place::Inside(Inside {
             context: context.clone(),
             nest: nest.clone(),
             level,

@@ -9,6 +9,7 @@ use tower_outcome_core::ledger::{Answer, Claim, EntryKey, Event};
 use tower_outcome_core::{Code, Conclusion, Envelope, Gate, IdempotencyKey, Outcome, Seen};
 
 use super::admission::{Admission, Admitted};
+use super::around::Around;
 use super::fold::Word;
 use super::nested::{Nest, Nested};
 use super::room::Room;
@@ -232,6 +233,7 @@ async fn claim(
             lease,
             single_write: run.tool.is_single_write(),
             redaction: run.redaction.clone(),
+            around: Around::of(run),
             asked_at,
         })
     };

@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tower_outcome::{
-    Error, ForWrites as _, Intent, OutcomeClient, Profile, RequestExt as _, Stack,
-};
-use tower_outcome_core::Conclusion;
+use tower_outcome::{Error, ForWrites as _, OutcomeClient, Profile, RequestExt as _, Stack};
 use tower_outcome_core::ledger::Ledger;
+use tower_outcome_core::{Conclusion, IntentRules};
 use tower_outcome_tools::Tool;
 
 use crate::support::Bench;
@@ -17,8 +15,8 @@ use crate::support::Bench;
 pub(crate) struct Claiming {
     pub(crate) client: OutcomeClient,
     pub(crate) url: String,
-    /// What the intent is called.
-    pub(crate) tool: &'static str,
+    /// What the intent is made by.
+    pub(crate) rules: IntentRules,
 }
 
 impl Claiming {
@@ -34,12 +32,12 @@ impl Claiming {
         Self {
             client: stack.with_ledger(ledger).over(http).boxed(),
             url: format!("{}/refunds", bench.billing.url()),
-            tool: "refund",
+            rules: IntentRules::new("refund"),
         }
     }
 
     pub(crate) async fn refund(&self, arguments: &Value) -> (Conclusion, Result<Value, Error>) {
-        let intent = Intent::new("acme", self.tool, arguments).unwrap();
+        let intent = self.rules.intent("acme", arguments).unwrap();
         let request = http::Request::post(&self.url).body(arguments.to_string());
         let request = request.unwrap().with_intent(intent);
         let verdict = self.client.send(request).await;

@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
+use tower_outcome::deadline::GRACE;
 use tower_outcome::{Code, MemoryLedger, Outcome};
-use tower_outcome_core::Conclusion;
 use tower_outcome_core::ledger::{Answer, Entry, EntryKey, Event, Ledger, LedgerFuture, State};
+use tower_outcome_core::{Conclusion, IntentRules};
 use tower_outcome_testkit::{Step, What};
 use tower_outcome_tools::{Executor, Tool, ToolCall};
 
 use crate::claiming::Claiming;
-use crate::support::{Bench, SHORT, call, is, order};
+use crate::support::{Bench, SHORT, call, is, order, start};
 
 const LEASE: Duration = Duration::from_secs(90);
 
@@ -30,14 +32,14 @@ async fn a_client_with_a_ledger_of_its_own_claims_there_what_its_tool_claimed_el
 }
 
 /// A handle on a ledger that others have as well, as another process has one.
-struct Handle {
+pub(crate) struct Handle {
     ledger: Arc<MemoryLedger>,
     reads: Arc<AtomicUsize>,
     hangs: bool,
 }
 
 impl Handle {
-    fn new(ledger: &Arc<MemoryLedger>) -> Self {
+    pub(crate) fn new(ledger: &Arc<MemoryLedger>) -> Self {
         Self {
             ledger: Arc::clone(ledger),
             reads: Arc::default(),
@@ -147,6 +149,33 @@ async fn what_a_ledger_that_did_not_answer_may_know_is_not_denied() {
     assert!(bench.billing.received().is_empty());
 }
 
+/// The doubt is its tool's to take down, so that nothing else has to be waited for.
+#[tokio::test]
+async fn a_client_that_has_found_its_tools_claim_is_told_of_a_doubt_at_its_deadline() {
+    let limit = Duration::from_secs(10);
+    let bench = Bench::scripted([Step::CommitThenHold]).await;
+    let writer = Claiming::within(&bench, Handle::new(&bench.ledger), limit);
+    let tool = Tool::write("refund", move |arguments: Value| {
+        let writer = writer.clone();
+        async move {
+            let started = Instant::now();
+            let (told, answer) = writer.refund(&arguments).await;
+            assert_eq!(told, Code::TimeoutAfterSend.into());
+            let took = started.elapsed();
+            assert!(took < limit + GRACE, "{took:?}");
+            Ok(answer?)
+        }
+    });
+    let executor = bench.executor().with_tool(tool);
+    let running = start(&executor, call("refund"));
+    let billing = &bench.billing;
+    billing.wait_for(|event| event.what == What::Holding).await;
+    // Nothing is under way any more but clocks.
+    tokio::time::pause();
+    let envelope = running.await.unwrap();
+    is(&envelope, Outcome::Unknown, Code::TimeoutAfterSend);
+}
+
 #[tokio::test]
 async fn a_crash_after_a_write_that_the_client_claimed_leaves_its_call_in_doubt() {
     for (tool, elsewhere) in [("refund", true), ("settle", true), ("settle", false)] {
@@ -156,7 +185,7 @@ async fn a_crash_after_a_write_that_the_client_claimed_leaves_its_call_in_doubt(
         } else {
             Claiming::new(&bench, Arc::clone(&bench.ledger))
         };
-        writer.tool = tool;
+        writer.rules = IntentRules::new(tool);
         let crashed = bench.executor().with_tool(writer.tool());
         let caller = tokio::spawn(async move { crashed.run(call("refund")).await });
         let billing = &bench.billing;

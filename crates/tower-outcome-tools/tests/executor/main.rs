@@ -15,6 +15,7 @@ mod input;
 mod lanes;
 mod ledger;
 mod near_misses;
+mod nested_crashes;
 mod nesting;
 mod panics;
 mod permits;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tower_outcome::{Code, MemoryLedger, Outcome};
+use tower_outcome_core::IntentRules;
 use tower_outcome_core::ledger::State;
 use tower_outcome_testkit::{Step, What};
 use tower_outcome_tools::{Executor, Lane, Lanes, NothingSent, Tool};
@@ -285,7 +286,7 @@ async fn a_client_that_claims_the_same_intent_does_not_wait_for_its_tools_claim(
 async fn a_client_that_claims_an_intent_of_its_own_claims_it() {
     let bench = Bench::start().await;
     let settling = Claiming {
-        tool: "settle",
+        rules: IntentRules::new("settle"),
         ..Claiming::new(&bench, Arc::clone(&bench.ledger))
     };
     let tool = settling.tool();

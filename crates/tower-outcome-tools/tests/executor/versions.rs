@@ -1,5 +1,7 @@
 //! Tools whose rules have several versions, in processes that know different ones.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use tower_outcome::{Code, Envelope, Outcome};
 use tower_outcome_core::IntentRules;
@@ -7,6 +9,8 @@ use tower_outcome_core::ledger::{EntryKey, Ledger as _, State, alias};
 use tower_outcome_testkit::{Step, What};
 use tower_outcome_tools::{Executor, Operator, Tool};
 
+use crate::claiming::Claiming;
+use crate::claims::Handle;
 use crate::support::{Bench, SHORT, call, failing, is, order, rejected};
 
 const FORMER: &[u8] = &[1];
@@ -140,6 +144,37 @@ async fn a_worker_that_knows_another_version_is_a_part_of_the_gateways_call() {
         );
         assert!(started.elapsed() < SHORT, "{outer:?} around {inner:?}");
         assert_eq!(bench.billing.received().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_knows_another_version_does_not_wait_for_its_tools_claim() {
+    for (outer, inner) in [
+        (FORMER, OVERLAP),
+        (OVERLAP, FORMER),
+        (OVERLAP, NEW),
+        (NEW, OVERLAP),
+        (OVERLAP, BACK),
+        (BACK, OVERLAP),
+    ] {
+        for same in [true, false] {
+            let bench = Bench::start().await;
+            let ledger = Arc::clone(&bench.ledger);
+            let writer = if same {
+                Claiming::new(&bench, ledger)
+            } else {
+                Claiming::new(&bench, Handle::new(&ledger))
+            };
+            let writer = Claiming {
+                rules: rules(inner),
+                ..writer
+            };
+            let tool = writer.tool().with_rules(rules(outer));
+            let executor = bench.executor().with_tool(tool);
+            let envelope = executor.run(call("refund")).await;
+            is(&envelope, Outcome::Ok, Code::Done);
+            assert_eq!(bench.billing.received().len(), 1, "{outer:?} {inner:?}");
+        }
     }
 }
 

@@ -79,7 +79,7 @@ async fn is_held(config: &Config, call: &Call) -> Result<bool, Error> {
     let Some((ledger, (context, intent))) = config.ledger.as_deref().zip(context) else {
         return Ok(false);
     };
-    for held in context.claims_of(intent.key()) {
+    for held in context.claims_of(intent) {
         if held.is_in(ledger).await? {
             return Ok(true);
         }

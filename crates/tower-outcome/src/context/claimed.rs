@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tower_outcome_core::IdempotencyKey;
+use tower_outcome_core::Intent;
 use tower_outcome_core::ledger::{Entry, EntryKey, Ledger, LedgerError, Owner};
 
 use super::Context;
@@ -45,10 +45,10 @@ impl fmt::Debug for Claimed<'_> {
 }
 
 impl Context {
-    /// The claims of this call and of those around it that are of what `key` names.
-    pub(crate) fn claims_of(&self, key: &IdempotencyKey) -> impl Iterator<Item = Claimed<'_>> {
+    /// The claims of this call and of those around it that are of `intent`.
+    pub(crate) fn claims_of<'a>(&'a self, intent: &'a Intent) -> impl Iterator<Item = Claimed<'a>> {
         self.lineage()
-            .filter(move |context| context.is_named_by(key))
+            .filter(|context| context.is_of(intent))
             .filter_map(|context| context.recorder()?.claimed())
     }
 }
