@@ -1,4 +1,7 @@
 //! What is asked of many entries at once.
+//!
+//! Rows that are strange are not where an order would have them. They are named first, by an
+//! index of their own, and left out of everything else.
 
 use tokio_postgres::Row;
 use tower_outcome_core::ledger::{
@@ -60,11 +63,9 @@ pub(crate) async fn page(
         )
         .await?;
     let mut page = Page::default();
-    let (found, rest): (Vec<_>, Vec<_>) = rows.iter().partition(|row| {
-        let found = row.try_get::<_, Option<bool>>("found");
-        found.ok().flatten() == Some(true)
-    });
-    for row in &found {
+    let (strange, rows): (Vec<_>, Vec<_>) = rows.iter().partition(|row| is(row, "strange"));
+    let (found, rest): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| is(row, "found"));
+    for row in strange.iter().chain(&found) {
         page.add(rows::listed(row, now)?, filter, now);
     }
     let last = if found.len() == filter.limit {
@@ -108,14 +109,21 @@ async fn unknown(
     loop {
         let most = i64::try_from(asked).unwrap_or(i64::MAX);
         let rows = line.query(text, &[&integer(now.0), &most]).await?;
-        let listed = rows.iter().map(|row| rows::listed(row, now));
+        let (strange, ordinary): (Vec<_>, Vec<_>) = rows.iter().partition(|row| is(row, "strange"));
+        let listed = strange.iter().chain(&ordinary);
+        let listed = listed.map(|row| rows::listed(row, now));
         let listing = Listing::first(limit, listed, |entry| entry.state == State::Unknown)?;
-        if listing.entries.len() == limit || rows.len() < asked {
+        if listing.entries.len() == limit || ordinary.len() < asked {
             return Ok(listing);
         }
         // Rows that cannot be read have taken the place of others.
         asked = asked.saturating_mul(2);
     }
+}
+
+/// What a statement says of a row besides.
+fn is(row: &Row, what: &str) -> bool {
+    row.try_get(what).unwrap_or_default()
 }
 
 /// Where the rows that were looked at end.
@@ -124,26 +132,58 @@ fn place(row: &Row) -> Result<Cursor, Fault> {
     Ok(Cursor::behind(created_at, &rows::key(row)?))
 }
 
-/// The condition is that of the index `unresolved`, without those whose owner is alive.
-const UNRESOLVED: &str = r#"
-SELECT *
+/// The condition of the index `strange`: somebody damaged the row, or a newer version wrote it.
+macro_rules! strange {
+    () => {
+        "(state NOT IN ('alias', 'claimed', 'dispatching', 'done', 'failed', 'free', 'partial', 'unknown')
+        OR length(key) <> 32 OR created_at < 0 OR updated_at < 0 OR look_at < 0)"
+    };
+}
+
+pub(crate) use strange;
+
+/// All that may be in doubt, as far as can be told, and before the others.
+macro_rules! strange_first {
+    ($others:literal) => {
+        concat!(
+            r#"
+SELECT *, true AS strange
 FROM "ledger".entries
-WHERE maybe_sent AND state IN ('claimed', 'dispatching', 'unknown')
-    AND (state = 'unknown' OR lease_until <= $1)
-ORDER BY updated_at
-LIMIT $2"#;
+WHERE "#,
+            strange!(),
+            r#" AND state NOT IN ('alias', 'done', 'failed', 'free', 'partial')
+UNION ALL (
+    SELECT *, false AS strange
+    FROM "ledger".entries
+    WHERE maybe_sent AND state IN ('claimed', 'dispatching', 'unknown') AND NOT "#,
+            strange!(),
+            $others,
+        )
+    };
+}
+
+/// The condition is that of the index `unresolved`, without those whose owner is alive.
+const UNRESOLVED: &str = strange_first!(
+    "
+        AND (state = 'unknown' OR lease_until <= $1)
+    ORDER BY updated_at
+    LIMIT $2
+)"
+);
 
 /// The condition is that of the index `due`, without those whose owner is alive.
-const DUE: &str = r#"
-SELECT *
-FROM "ledger".entries
-WHERE maybe_sent AND state IN ('claimed', 'dispatching', 'unknown')
-    AND look_at BETWEEN 0 AND $1 AND (state = 'unknown' OR lease_until <= $1)
-ORDER BY look_at
-LIMIT $2"#;
+const DUE: &str = strange_first!(
+    "
+        AND look_at BETWEEN 0 AND $1 AND (state = 'unknown' OR lease_until <= $1)
+    ORDER BY look_at
+    LIMIT $2
+)"
+);
 
-/// What was found, and the last row that was looked at if there may be more.
-const PAGE: &str = r#"
+/// What was found, and the last row that was looked at if there may be more. On the first page those
+/// that are strange as well.
+const PAGE: &str = concat!(
+    r#"
 WITH part AS MATERIALIZED (
     SELECT *,
         CASE
@@ -153,10 +193,13 @@ WITH part AS MATERIALIZED (
         END AS stands
     FROM "ledger".entries
     WHERE (created_at, scope COLLATE "C", key) > ($1::int8, $2::text COLLATE "C", $3::bytea)
+        AND NOT "#,
+    strange!(),
+    r#"
     ORDER BY created_at, scope COLLATE "C", key
     LIMIT $4::int8
 ), found AS (
-    SELECT *, true AS found
+    SELECT *, true AS found, false AS strange
     FROM part
     WHERE stands = coalesce($6::text, stands)
         AND tool = coalesce($7::text, tool)
@@ -165,22 +208,31 @@ WITH part AS MATERIALIZED (
     ORDER BY created_at, scope COLLATE "C", key
     LIMIT $10::int8
 ), rest AS (
-    SELECT *, false AS found
+    SELECT *, false AS found, false AS strange
     FROM part
     WHERE (SELECT count(*) FROM part) = $4::int8
     ORDER BY created_at DESC, scope COLLATE "C" DESC, key DESC
     LIMIT 1
 )
-SELECT * FROM found UNION ALL SELECT * FROM rest"#;
+SELECT * FROM found UNION ALL SELECT * FROM rest UNION ALL
+SELECT *, NULL, false, true
+FROM "ledger".entries
+WHERE $1::int8 < 0 AND "#,
+    strange!()
+);
 
 /// Bounds what one question for a page does.
 const MOST_LOOKED_AT: i64 = 10_000;
 
 const UNHURRIED: &str = "SET statement_timeout = 0";
 
-const COUNTS: &str = r#"
+const COUNTS: &str = concat!(
+    r#"
 SELECT
     CASE
+        WHEN "#,
+    strange!(),
+    r#" THEN ''
         WHEN state NOT IN ('claimed', 'dispatching') OR lease_until > $1::int8 THEN state
         WHEN state = 'claimed' AND NOT maybe_sent THEN 'free'
         ELSE 'unknown'
@@ -188,4 +240,5 @@ SELECT
     count(*) AS number,
     min(updated_at) AS oldest
 FROM "ledger".entries
-GROUP BY 1"#;
+GROUP BY 1"#
+);

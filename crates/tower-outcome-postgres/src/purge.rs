@@ -5,6 +5,7 @@ use std::time::Duration;
 use tower_outcome_core::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
 use tower_outcome_core::ledger::{LedgerError, Timestamp};
 
+use crate::lists::strange;
 use crate::rows::integer;
 use crate::session::Line;
 
@@ -33,23 +34,28 @@ async fn run(
 }
 
 /// The condition is that of the index `results`. Rows that somebody works on are left for later.
-const STRIP: &str = r#"
+const STRIP: &str = concat!(
+    r#"
 UPDATE "ledger".entries
 SET result = NULL, revision = revision + 1
 WHERE ctid = ANY (ARRAY(
     SELECT ctid
     FROM "ledger".entries
     WHERE result IS NOT NULL AND state IN ('done', 'partial')
-        AND updated_at < $1::int8
+        AND updated_at < $1::int8 AND NOT "#,
+    strange!(),
+    r#"
     ORDER BY updated_at
     LIMIT $2::int8
     FOR UPDATE SKIP LOCKED
 ))
-RETURNING 1"#;
+RETURNING 1"#
+);
 
 /// The condition is that of the index `ended`: nothing that may still land, and a claim only if
 /// nothing of it was sent and its owner is gone, and an alias only if its entry is gone.
-const DELETE: &str = r#"
+const DELETE: &str = concat!(
+    r#"
 DELETE FROM "ledger".entries
 WHERE ctid = ANY (ARRAY(
     SELECT ctid
@@ -61,8 +67,12 @@ WHERE ctid = ANY (ARRAY(
             SELECT FROM "ledger".entries AS target
             WHERE target.scope = entry.scope AND target.key = entry.alias_of
         ))
+        AND NOT "#,
+    strange!(),
+    r#"
     ORDER BY updated_at
     LIMIT $2::int8
     FOR UPDATE SKIP LOCKED
 ))
-RETURNING 1"#;
+RETURNING 1"#
+);

@@ -171,11 +171,18 @@ pub(crate) fn stored(row: &Row) -> Result<Stored, Fault> {
     Ok(Stored { entry, revision })
 }
 
-/// The entry in one of many rows as it stands at `now`, or the key of one that cannot be read.
+/// The entry in one of many rows as it stands at `now`, or the name of one that cannot be read.
 pub(crate) fn listed(row: &Row, now: Timestamp) -> Result<Result<Entry, EntryKey>, Fault> {
-    let key = key(row)?;
-    let read = entry(row).map(|entry| machine::expired(entry, now));
-    Ok(read.map_err(|_| key))
+    match entry(row) {
+        Ok(entry) => Ok(Ok(machine::expired(entry, now))),
+        Err(_) => Ok(Err(name(row)?)),
+    }
+}
+
+/// What a row is called where it cannot be read.
+fn name(row: &Row) -> Result<EntryKey, Fault> {
+    let scope = column(row, "scope", Ok)?;
+    Ok(EntryKey::resembling(scope, column(row, "key", Ok)?))
 }
 
 pub(crate) fn key(row: &Row) -> Result<EntryKey, Fault> {

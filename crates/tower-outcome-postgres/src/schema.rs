@@ -33,19 +33,16 @@ impl Schema {
         text.replace("\"ledger\"", &format!("\"{}\"", self.name))
     }
 
-    /// Makes what is missing. Refuses what is not ours or newer, and changes nothing there.
-    ///
-    /// Returns the database's time.
-    pub(crate) async fn ensure(&self, client: &mut Client) -> Result<Timestamp, Refusal> {
+    /// What is there. Refuses what is not ours or newer.
+    pub(crate) async fn look(&self, client: &Client) -> Result<Found, Refusal> {
         let found = client.query_one(LOOK, &[&self.name]).await?;
         let time = Timestamp(u64::try_from(found.get::<_, i64>("time")).unwrap_or_default());
-        if self.version(client, &found).await? < VERSION {
-            self.migrate(client).await?;
-        }
-        Ok(time)
+        let is_whole = self.version(client, &found).await? == VERSION;
+        Ok(Found { time, is_whole })
     }
 
-    async fn migrate(&self, client: &mut Client) -> Result<(), Refusal> {
+    /// Makes what is missing. Refuses what [`look`](Self::look) does, and changes nothing there.
+    pub(crate) async fn migrate(&self, client: &mut Client) -> Result<(), Refusal> {
         let transaction = client.transaction().await?;
         transaction.query_one(LOCK, &[&self.name]).await?;
         // Looked at again: another process may have been quicker.
@@ -101,15 +98,24 @@ impl Schema {
     }
 }
 
+/// What a look at the database has found.
+pub(crate) struct Found {
+    /// The database's time.
+    pub(crate) time: Timestamp,
+    /// Whether all tables are there.
+    pub(crate) is_whole: bool,
+}
+
 /// One at a time, and none is ever changed once it is released.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
 ];
 
 /// The schema that this version reads and writes.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 const MIGRATIONS_TABLE: &str = r#"
 CREATE TABLE "ledger".migrations (

@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::timeout;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Error, Row, Socket, Statement};
@@ -16,6 +18,8 @@ use crate::schema::Schema;
 /// Opens sessions for one ledger.
 pub(crate) struct Sessions {
     connect: Connect,
+    /// For how long a session is waited for.
+    patience: Duration,
     schema: Schema,
     clock: StoreClock,
     /// [`rows::EXCHANGE`] for this schema.
@@ -34,6 +38,12 @@ impl Sessions {
         T::TlsConnect: Send,
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
+        // The client bounds each connection, and nothing of what is said over it.
+        let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(u32::MAX);
+        let connects_for = config.get_connect_timeout().copied().unwrap_or_default();
+        let patience = connects_for
+            .saturating_mul(hosts)
+            .saturating_add(ANSWER_LIMIT);
         let connect = move || -> Connecting {
             let (config, tls) = (config.clone(), tls.clone());
             Box::pin(async move {
@@ -45,6 +55,7 @@ impl Sessions {
         };
         Self {
             connect: Box::new(connect),
+            patience,
             exchange: schema.statement(rows::EXCHANGE),
             schema,
             clock,
@@ -53,12 +64,31 @@ impl Sessions {
 
     /// Opens a session, with the tables made and looked at.
     pub(crate) async fn open(&self) -> Result<Session, Refusal> {
-        let mut client = (self.connect)().await?;
-        let time = self.schema.ensure(&mut client).await?;
-        self.clock.see(time);
-        client.batch_execute(SETUP).await?;
-        let rows = client.prepare(&self.exchange).await?;
+        let looked = async {
+            let client = (self.connect)().await?;
+            let found = self.schema.look(&client).await?;
+            Ok((client, found))
+        };
+        let (mut client, found) = self.in_time(looked).await?;
+        self.clock.see(found.time);
+        if !found.is_whole {
+            // Takes as long as the table is large.
+            self.schema.migrate(&mut client).await?;
+        }
+        let ready = async {
+            client.batch_execute(SETUP).await?;
+            Ok(client.prepare(&self.exchange).await?)
+        };
+        let rows = self.in_time(ready).await?;
         Ok(Session { client, rows })
+    }
+
+    async fn in_time<T>(
+        &self,
+        opening: impl Future<Output = Result<T, Refusal>>,
+    ) -> Result<T, Refusal> {
+        let opened = timeout(self.patience, opening).await;
+        opened.unwrap_or_else(|_| Err(Refusal::new(SILENT)))
     }
 
     pub(crate) fn statement(&self, text: &str) -> String {
@@ -101,11 +131,9 @@ impl Line {
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Fault> {
         let text = self.sessions.statement(text);
-        let asked = self.session().await?.client.query(&text, values).await;
-        asked.map_err(|error| {
-            self.hang_up();
-            Fault::of_statement(&error)
-        })
+        let session = self.session().await?;
+        let asked = answer(session.client.query(&text, values)).await;
+        asked.inspect_err(|_| self.hang_up())
     }
 
     /// Has the next one who asks open another session.
@@ -113,6 +141,19 @@ impl Line {
         self.session = None;
     }
 }
+
+/// The answer to a statement, unless it does not come.
+pub(crate) async fn answer<T>(asked: impl Future<Output = Result<T, Error>>) -> Result<T, Fault> {
+    match timeout(ANSWER_LIMIT, asked).await {
+        Ok(asked) => asked.map_err(|error| Fault::of_statement(&error)),
+        Err(_) => Err(Fault::no_answer()),
+    }
+}
+
+const SILENT: &str = "the ledger's database server does not answer";
+
+/// Longer than the database lets a statement run.
+const ANSWER_LIMIT: Duration = Duration::from_secs(15);
 
 /// Each statement is a transaction of its own, and waits for nobody for long. Rows are looked up by
 /// their key whatever the planner believes of a young table. Nothing is compiled: of a large table

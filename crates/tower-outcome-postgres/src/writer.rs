@@ -4,7 +4,6 @@
 //! for the disk. Nobody is answered before that is durable.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tower_outcome_core::ledger::{EntryKey, StoreClock};
@@ -13,7 +12,7 @@ use crate::ask::Ask;
 use crate::fault::Fault;
 use crate::hints::Hints;
 use crate::round::{self, Chain};
-use crate::session::Line;
+use crate::session::{Line, answer};
 
 /// A question, and the entry that it is about.
 pub(crate) type Job = (EntryKey, Box<dyn Ask>);
@@ -118,11 +117,7 @@ impl Writer {
         let asked = match self.line.session().await {
             Ok(session) => {
                 let values = columns.values();
-                let asked = session.client.query(&session.rows, &values);
-                match tokio::time::timeout(ANSWER_LIMIT, asked).await {
-                    Ok(asked) => asked.map_err(|error| Fault::of_statement(&error)),
-                    Err(_) => Err(Fault::no_answer()),
-                }
+                answer(session.client.query(&session.rows, &values)).await
             }
             Err(fault) => Err(fault),
         };
@@ -150,6 +145,3 @@ type Failed = (Vec<Chain>, Fault);
 
 /// Bounds how many wait for one statement.
 const MAX_BATCH: usize = 256;
-
-/// Longer than the database lets a statement run.
-const ANSWER_LIMIT: Duration = Duration::from_secs(15);

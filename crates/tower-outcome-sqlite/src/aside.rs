@@ -89,7 +89,7 @@ mod tests {
             scope: "acme".into(),
             key: IdempotencyKey::from_bytes([1; 32]),
         };
-        let mut changed = pin!(changes.wait_for(&key));
+        let mut told = pin!(changes.wait_for(&key));
         let other = file::open(&path).unwrap();
         other.execute_batch("CREATE TABLE change (it)").unwrap();
 
@@ -98,9 +98,7 @@ mod tests {
         jobs.send(job).unwrap();
         drop(jobs);
         aside.run(&Timestamp::now, &queue);
-        let polled = changed
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()));
+        let polled = told.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_ready(), "it would wait for ever");
         drop(other);
         std::fs::remove_file(path).unwrap();

@@ -135,13 +135,14 @@ fn refused(error: rusqlite::Error) -> LedgerError {
 const APPLICATION_ID: i32 = 0x744f_7574;
 
 /// The schema that this version reads and writes.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 /// One at a time, and none is ever changed once it is released.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
 ];
 
 /// For how long a transaction waits for another process.

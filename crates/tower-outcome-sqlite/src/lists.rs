@@ -1,9 +1,12 @@
 //! What is asked of many entries at once.
+//!
+//! Rows that are strange are not where an order would have them. They are named first, by an
+//! index of their own, and left out of everything else.
 
 use rusqlite::{Connection, Params, named_params};
 use tower_outcome_core::ledger::entry::{RESULT_RETENTION, TOMBSTONE_RETENTION};
 use tower_outcome_core::ledger::{
-    Counts, Cursor, Filter, LedgerError, Listing, Page, State, Timestamp,
+    Counts, Cursor, EntryKey, Filter, LedgerError, Listing, Page, State, Timestamp,
 };
 
 use crate::fault::failed;
@@ -35,6 +38,12 @@ pub(crate) fn page(
 ) -> Result<Page, LedgerError> {
     let after = filter.after.as_ref().map(Cursor::place).transpose()?;
     let look = || -> rusqlite::Result<Page> {
+        let mut page = Page::default();
+        if after.is_none() {
+            for name in names(store, STRANGE)? {
+                page.add(Err(name), filter, now);
+            }
+        }
         let mut statement = store.prepare_cached(PAGE)?;
         let mut rows = match &after {
             Some((time, key)) => {
@@ -42,15 +51,17 @@ pub(crate) fn page(
             }
             None => statement.query((-1, "", [0; 0]))?,
         };
-        let mut page = Page::default();
         let mut looked_at = 0;
         while let Some(row) = rows.next()? {
             if page.entries.len() == filter.limit || looked_at == MOST_LOOKED_AT {
                 return Ok(page);
             }
             looked_at += 1;
-            let created_at = Timestamp(unsigned(row, "created_at")?);
-            page.next = Some(Cursor::behind(created_at, &rows::key(row)?));
+            // One whose scope is no text is nothing to go on from.
+            if let Ok(key) = rows::key(row) {
+                let created_at = Timestamp(unsigned(row, "created_at")?);
+                page.next = Some(Cursor::behind(created_at, &key));
+            }
             page.add(rows::listed(row, now)?, filter, now);
         }
         page.next = None;
@@ -110,34 +121,68 @@ fn unknown(
         let rows = statement.query_map(values, |row| rows::listed(row, now))?;
         // Whether a lease's end makes a row unknown is the machine's to say, so that the limit
         // counts what it let through.
-        Listing::first(limit, rows, |entry| entry.state == State::Unknown)
+        let mut listing = Listing::first(limit, rows, |entry| entry.state == State::Unknown)?;
+        listing.unreadable.extend(names(store, STRANGE_AND_OPEN)?);
+        Ok(listing)
     };
     look().map_err(failed)
 }
 
+fn names(store: &Connection, text: &str) -> rusqlite::Result<Vec<EntryKey>> {
+    let mut statement = store.prepare_cached(text)?;
+    let names = statement.query_map([], rows::name)?;
+    names.collect()
+}
+
+/// The condition of the index `strange`: somebody damaged the row, or a newer version wrote it.
+macro_rules! strange {
+    () => {
+        "(state NOT IN ('alias', 'claimed', 'dispatching', 'done', 'failed', 'free', 'partial', 'unknown')
+        OR length(key) <> 32 OR created_at < 0 OR updated_at < 0 OR look_at < 0)"
+    };
+}
+
+const STRANGE: &str = concat!("SELECT scope, key FROM entries WHERE ", strange!());
+
+/// All that may be in doubt, as far as can be told.
+const STRANGE_AND_OPEN: &str = concat!(
+    "SELECT scope, key FROM entries WHERE ",
+    strange!(),
+    " AND state NOT IN ('alias', 'done', 'failed', 'free', 'partial')"
+);
+
 /// The condition is that of the index `unresolved`.
-const UNRESOLVED: &str = "
-    SELECT * FROM entries
-    WHERE state IN ('claimed', 'dispatching', 'unknown')
-    ORDER BY updated_at, scope, key";
+const UNRESOLVED: &str = concat!(
+    "SELECT * FROM entries
+    WHERE state IN ('claimed', 'dispatching', 'unknown') AND NOT ",
+    strange!(),
+    " ORDER BY updated_at, scope, key"
+);
 
 /// The condition is that of the index `due`.
-const DUE: &str = "
-    SELECT * FROM entries
-    WHERE maybe_sent AND state IN ('claimed', 'dispatching', 'unknown') AND look_at <= ?1
-    ORDER BY look_at, scope, key";
+const DUE: &str = concat!(
+    "SELECT * FROM entries
+    WHERE maybe_sent AND state IN ('claimed', 'dispatching', 'unknown') AND look_at <= ?1 AND NOT ",
+    strange!(),
+    " ORDER BY look_at, scope, key"
+);
 
-const PAGE: &str = "
-    SELECT * FROM entries
-    WHERE (created_at, scope, key) > (?1, ?2, ?3)
-    ORDER BY created_at, scope, key";
+const PAGE: &str = concat!(
+    "SELECT * FROM entries
+    WHERE (created_at, scope, key) > (?1, ?2, ?3) AND NOT ",
+    strange!(),
+    " ORDER BY created_at, scope, key"
+);
 
 /// Bounds what one question for a page does.
 const MOST_LOOKED_AT: usize = 10_000;
 
-const COUNTS: &str = "
-    SELECT
+const COUNTS: &str = concat!(
+    "SELECT
         CASE
+            WHEN ",
+    strange!(),
+    " THEN ''
             WHEN state NOT IN ('claimed', 'dispatching') OR lease_until > ?1 THEN state
             WHEN state = 'claimed' AND NOT maybe_sent THEN 'free'
             ELSE 'unknown'
@@ -145,12 +190,13 @@ const COUNTS: &str = "
         count(*) AS number,
         min(updated_at) AS oldest
     FROM entries
-    GROUP BY 1";
+    GROUP BY 1"
+);
 
 /// The condition is that of the index `ended`: nothing that may still land, and no alias whose entry
 /// is there.
-const DELETE: &str = "
-    DELETE FROM entries
+const DELETE: &str = concat!(
+    "DELETE FROM entries
     WHERE (scope, key) IN (
         SELECT scope, key FROM entries
         WHERE (state IN ('done', 'failed', 'free', 'partial') OR NOT maybe_sent)
@@ -159,17 +205,56 @@ const DELETE: &str = "
                 SELECT 1 FROM entries AS target
                 WHERE target.scope = entries.scope AND target.key = entries.alias_of
             ))
-        ORDER BY updated_at
+            AND NOT ",
+    strange!(),
+    " ORDER BY updated_at
         LIMIT :limit
-    )";
+    )"
+);
 
 /// The condition is that of the index `results`.
-const STRIP: &str = "
-    UPDATE entries SET result = NULL
+const STRIP: &str = concat!(
+    "UPDATE entries SET result = NULL
     WHERE (scope, key) IN (
         SELECT scope, key FROM entries
         WHERE result IS NOT NULL AND state IN ('done', 'partial')
-            AND updated_at < :before
-        ORDER BY updated_at
+            AND updated_at < :before AND NOT ",
+    strange!(),
+    " ORDER BY updated_at
         LIMIT :limit
-    )";
+    )"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file;
+
+    #[test]
+    fn every_look_goes_by_its_own_index() {
+        let path = std::env::temp_dir().join(format!("tower-outcome-lists-{}", std::process::id()));
+        let store = file::open(&path).unwrap();
+        for (index, text) in [
+            ("strange", STRANGE),
+            ("strange", STRANGE_AND_OPEN),
+            ("unresolved", UNRESOLVED),
+            ("due", DUE),
+            ("by_age", PAGE),
+            ("ended", DELETE),
+            ("results", STRIP),
+        ] {
+            let mut explain = store
+                .prepare(&format!("EXPLAIN QUERY PLAN {text}"))
+                .unwrap();
+            let steps = explain.raw_query().mapped(|row| row.get("detail"));
+            let plan: String = steps
+                .collect::<Result<Vec<String>, _>>()
+                .unwrap()
+                .join("\n");
+            assert!(plan.contains(&format!("INDEX {index}")), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        }
+        drop(store);
+        std::fs::remove_file(path).unwrap();
+    }
+}

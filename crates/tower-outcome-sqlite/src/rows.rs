@@ -82,11 +82,19 @@ fn put(store: &Connection, entry: &Entry) -> Result<(), LedgerError> {
     stored.map(drop).map_err(failed)
 }
 
-/// The entry in one of many rows as it stands at `now`, or the key of one that cannot be read.
+/// The entry in one of many rows as it stands at `now`, or the name of one that cannot be read.
 pub(crate) fn listed(row: &Row<'_>, now: Timestamp) -> rusqlite::Result<Result<Entry, EntryKey>> {
-    let key = key(row)?;
-    let read = entry(row).map(|entry| machine::expired(entry, now));
-    Ok(read.map_err(|_| key))
+    match entry(row) {
+        Ok(entry) => Ok(Ok(machine::expired(entry, now))),
+        Err(_) => Ok(Err(name(row)?)),
+    }
+}
+
+/// What a row is called where it cannot be read.
+pub(crate) fn name(row: &Row<'_>) -> rusqlite::Result<EntryKey> {
+    let scope = row.get_ref("scope")?.as_bytes()?;
+    let key = row.get_ref("key")?.as_bytes()?;
+    Ok(EntryKey::resembling(&String::from_utf8_lossy(scope), key))
 }
 
 pub(crate) fn key(row: &Row<'_>) -> rusqlite::Result<EntryKey> {

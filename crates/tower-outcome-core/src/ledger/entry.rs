@@ -31,6 +31,27 @@ impl EntryKey {
         }
     }
 
+    /// What a store calls a row whose key cannot be read back: bytes that are too many are left out,
+    /// and those that are missing are zeros.
+    ///
+    /// ```
+    /// use tower_outcome_core::ledger::EntryKey;
+    ///
+    /// let named = EntryKey::resembling("acme", &[7; 5]);
+    /// assert_eq!(named.key.as_bytes()[..6], [7, 7, 7, 7, 7, 0]);
+    /// ```
+    #[must_use]
+    pub fn resembling(scope: &str, key: &[u8]) -> Self {
+        let mut bytes = [0; 32];
+        for (byte, stored) in bytes.iter_mut().zip(key) {
+            *byte = *stored;
+        }
+        Self {
+            scope: scope.into(),
+            key: IdempotencyKey::from_bytes(bytes),
+        }
+    }
+
     /// The place of another key of the same scope.
     pub(crate) fn at(&self, key: IdempotencyKey) -> Self {
         Self {

@@ -217,7 +217,7 @@ pub struct Counts {
     by_state: [u64; State::ALL.len()],
     /// Since when the oldest entry in doubt has not changed.
     pub unknown_since: Option<Timestamp>,
-    /// How many there are whose state cannot be read.
+    /// How many there are besides: their state cannot be read, or not since when they are in it.
     pub unreadable: u64,
 }
 

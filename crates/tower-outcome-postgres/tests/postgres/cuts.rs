@@ -1,7 +1,9 @@
 use std::error::Error as _;
+use std::fmt::Debug;
+use std::time::Duration;
 
 use tower_outcome_core::Code;
-use tower_outcome_core::ledger::{Answer, Ledger, LedgerError, State};
+use tower_outcome_core::ledger::{Answer, Ledger, LedgerError, LedgerFuture, State};
 
 use crate::proxy::{Cut, Proxy};
 use crate::support::{Place, claim, granted, key};
@@ -55,20 +57,51 @@ async fn a_server_that_falls_silent_is_given_up_and_asked_anew() {
     let (proxy, url) = Proxy::start(&place.url).await;
     place.url = url;
     let ledger = place.ledger().await;
-    proxy.cut(Cut::Silence);
     let key = key(1);
-    let mut asked = ledger.apply(&key, claim(1));
+    let lost = given_up(&proxy, ledger.apply(&key, claim(1))).await;
+    assert!(may_have_taken_effect(&lost), "{lost:?}");
+    let entry = ledger.read(&key).await.unwrap().unwrap();
+    assert_eq!(entry.state, State::Claimed);
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_while_it_is_connected_to_is_given_up() {
+    let mut place = Place::new();
+    let (proxy, url) = Proxy::start(&place.url).await;
+    place.url = url;
+    let ledger = place.ledger().await;
+    proxy.cut(Cut::Answer);
+    ledger.read(&key(1)).await.unwrap_err();
+    given_up(&proxy, ledger.read(&key(1))).await;
+    given_up(&proxy, ledger.due(1)).await;
+    given_up(&proxy, ledger.counts()).await;
+    granted(&ledger, 1).await;
+    ledger.counts().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_in_a_list_keeps_nobody_from_the_next() {
+    let mut place = Place::new();
+    let (proxy, url) = Proxy::start(&place.url).await;
+    place.url = url;
+    let ledger = place.ledger().await;
+    ledger.due(1).await.unwrap();
+    given_up(&proxy, ledger.due(1)).await;
+    ledger.due(1).await.unwrap();
+}
+
+/// What becomes of a question whose answer does not come.
+async fn given_up<T: Debug>(proxy: &Proxy, mut asked: LedgerFuture<'_, T>) -> LedgerError {
+    proxy.cut(Cut::Silence);
     while !proxy.has_cut() {
         assert!(poll_once(asked.as_mut()).await.is_pending());
         tokio::task::yield_now().await;
     }
     // From here on only the ledger's own patience can end it.
     tokio::time::pause();
-    let lost = asked.await.unwrap_err();
-    assert!(may_have_taken_effect(&lost), "{lost:?}");
+    let ended = tokio::time::timeout(Duration::from_hours(1), asked).await;
     tokio::time::resume();
-    let entry = ledger.read(&key).await.unwrap().unwrap();
-    assert_eq!(entry.state, State::Claimed);
+    ended.expect("it ends").unwrap_err()
 }
 
 async fn poll_once<F: Future + Unpin>(mut future: F) -> std::task::Poll<F::Output> {

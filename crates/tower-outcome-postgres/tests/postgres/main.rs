@@ -4,6 +4,7 @@ mod beliefs;
 mod counts;
 mod crashes;
 mod cuts;
+mod damage;
 mod processes;
 mod proxy;
 mod purge;

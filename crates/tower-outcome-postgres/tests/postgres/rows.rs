@@ -131,7 +131,7 @@ async fn a_row_that_cannot_be_read_is_named_and_hides_no_other() {
             let bytes = key(harmed).key.as_bytes().to_vec();
             client.execute(&harm, &[&bytes]).await.unwrap();
         }
-        others_are_listed(&ledger, [1, 3], [2, 4]).await;
+        others_are_listed(&ledger, [1, 3].map(key), [2, 4]).await;
         let counts = ledger.counts().await.unwrap();
         assert_eq!(
             (counts.total(), counts.unreadable),
@@ -222,6 +222,10 @@ async fn every_look_goes_by_an_index_however_young_the_table_is() {
             oldest("result IS NOT NULL AND state IN ('done', 'partial')"),
         ),
         ("ended", oldest(ENDED)),
+        (
+            "strange",
+            format!("SELECT * FROM entries WHERE {STRANGE} AND state NOT IN ('done', 'failed')"),
+        ),
     ] {
         let explain = format!("EXPLAIN {query}");
         let rows = client.query(&explain, &[]).await.unwrap();
@@ -244,6 +248,12 @@ const CANARY: &str = "canary-4929-1182-7731";
 
 const EXCHANGE: &str = include_str!("../../src/rows.sql");
 
+/// As it is asked for.
+const STRANGE: &str =
+    "(state NOT IN ('alias', 'claimed', 'dispatching', 'done', 'failed', 'free', \
+    'partial', 'unknown')
+        OR length(key) <> 32 OR created_at < 0 OR updated_at < 0 OR look_at < 0)";
+
 const ENDED: &str =
     "result IS NULL AND (state IN ('done', 'failed', 'free', 'partial') OR NOT maybe_sent)";
 
@@ -260,7 +270,9 @@ async fn a_count_is_given_all_the_time_that_it_takes_and_nothing_is_compiled() {
     ledger.due(1).await.unwrap();
     let seen = client.query("SELECT compiles, most FROM seen", &[]);
     let seen = seen.await.unwrap();
-    let seen: Vec<(String, String)> = seen.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let mut seen: Vec<(String, String)> = seen.iter().map(|row| (row.get(0), row.get(1))).collect();
+    // A list of what is due is of two looks.
+    seen.dedup();
     let off = |most: &str| ("off".to_owned(), most.to_owned());
     assert_eq!(seen, [off("0"), off("10s")]);
 }

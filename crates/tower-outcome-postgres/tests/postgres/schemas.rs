@@ -10,7 +10,7 @@ async fn a_newer_schema_is_refused_and_left_alone() {
     drop(place.ledger().await);
     let client = place.client().await;
     client
-        .batch_execute("INSERT INTO migrations (version) VALUES (4)")
+        .batch_execute("INSERT INTO migrations (version) VALUES (5)")
         .await
         .unwrap();
     refused(place.settings(), "newer version").await;
@@ -138,7 +138,7 @@ async fn all_who_connect_to_a_new_schema_at_once_get_it() {
         let client = place.client().await;
         let versions = "SELECT count(*) FROM migrations";
         let count: i64 = client.query_one(versions, &[]).await.unwrap().get(0);
-        assert_eq!(count, 3);
+        assert_eq!(count, 4);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Connections that break, and scripts that are gone.
 
 use std::error::Error as _;
+use std::time::Duration;
 
 use tower_outcome_core::Code;
 use tower_outcome_core::ledger::{Answer, Event, Ledger, LedgerError, State};
@@ -120,6 +121,22 @@ async fn a_server_that_falls_silent_is_not_waited_for_and_is_given_up() {
     proxy.set(Mode::Open);
     applied(&ledger, 1, send(grant.epoch)).await;
     assert_eq!(proxy.connections(), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_while_it_is_connected_to_is_given_up() {
+    let (proxy, ledger) = proxied().await;
+    proxy.set(Mode::Silent);
+    tokio::time::pause();
+    for _ in 0..2 {
+        let key = key(1);
+        let asked = tokio::time::timeout(Duration::from_hours(1), ledger.read(&key)).await;
+        asked.expect("it ends").unwrap_err();
+    }
+    tokio::time::resume();
+    assert_eq!(proxy.connections(), 2);
+    proxy.set(Mode::Open);
+    granted(&ledger, 1).await;
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ async fn a_row_that_cannot_be_read_is_named_and_hides_no_other() {
                 .await;
             healthy.push((harmed, row));
         }
-        others_are_listed(&ledger, [1, 3], [2, 4]).await;
+        others_are_listed(&ledger, [1, 3].map(key), [2, 4]).await;
         let counts = ledger.counts().await.unwrap();
         assert_eq!((counts.total(), counts.unreadable), (4, 2));
         let other = place.ledger().await;

@@ -1,5 +1,6 @@
 //! The ledger in a file, seen from outside.
 
+mod damage;
 mod files;
 mod processes;
 mod rows;
