@@ -152,15 +152,13 @@ where
     // Whoever asks for the tool call after a crash has to know. The request is kept in the write's own
     // row only: what is sent again has to be fenced by that.
     record(request, call, None).await?;
-    let announced = row
-        .apply(Event::Send {
-            epoch: row.epoch,
-            write: write_record(call, request, config.stored_requests.as_ref()),
-            lease: config.lease,
-            sends_for: config.lease,
-        })
-        .await;
-    if let Err(error) = announced {
+    let announced = row.apply(Event::Send {
+        epoch: row.epoch,
+        write: write_record(call, request, config.stored_requests.as_ref()),
+        lease: config.lease,
+        sends_for: config.lease,
+    });
+    if let Err(error) = announced.await {
         // It may have been written all the same, but nothing has left.
         return Err(Error::new(error.code()).with_source(error));
     }
@@ -169,7 +167,8 @@ where
         return result.map_err(Error::of_write);
     }
     if matches!(call.ended(), Some(End::Deadline | End::Shutdown)) {
-        row.doubt(call).await;
+        // Boxed: as the grace is.
+        Box::pin(row.doubt(call)).await;
     }
     future.await.map_err(Error::of_write)
 }
@@ -229,7 +228,8 @@ async fn ask<B>(
     let mut moves = intent.successor().is_some();
     loop {
         if moves {
-            placed = alias::place(ledger, intent).await?;
+            // Boxed: most wishes have one key, and would keep the room for this one's future.
+            placed = Box::pin(alias::place(ledger, intent)).await?;
         }
         moves = intent.successor().is_some();
         let key = EntryKey::of(&placed);
