@@ -9,8 +9,8 @@
 //! - Waiting is unsent and holds no claim: a deadline, a drop or a shutdown meanwhile is `failed`.
 //! - While a call is in doubt, what is much like it is [held back](crate::NearMisses).
 //! - A call that a handler makes through an executor is a part of the outer one: its end is evidence
-//!   for the outer word, it has the outer one's lanes and permit, and inside the very same call of
-//!   another executor it needs no claim of its own.
+//!   for the outer word, the outer row says that it may send before it does, it has the outer one's
+//!   lanes and permit, and inside the very same call of another executor it needs no claim of its own.
 //! - [`Executor::drain`] ends a process; the next one asks its ledger nothing before its first call,
 //!   and sends nothing by itself.
 //!

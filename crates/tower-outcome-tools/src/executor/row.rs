@@ -80,8 +80,7 @@ impl Row {
         applied.await.map_err(LedgerError::unavailable)?.map(drop)
     }
 
-    /// Has the calls around know first: a crash in between leaves them in doubt for nothing, and the
-    /// other way round it would leave them free after a send.
+    /// Has this row and those of the calls around say that something may leave.
     async fn announce(&self, sent: Event) -> Result<(), LedgerError> {
         if let Some(around) = &self.around {
             around.before_send().await?;

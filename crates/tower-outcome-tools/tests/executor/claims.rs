@@ -134,18 +134,19 @@ async fn what_a_ledger_that_did_not_answer_may_know_is_not_denied() {
     let mut handle = Handle::new(&Arc::new(MemoryLedger::default()));
     handle.hangs = true;
     let writer = Claiming::within(&bench, handle, SHORT);
-    let inside = writer.clone();
+    let (tell, told) = std::sync::mpsc::channel();
     let tool = Tool::write("refund", move |arguments: Value| {
-        let writer = inside.clone();
+        let (writer, tell) = (writer.clone(), tell.clone());
         async move {
             let (told, answer) = writer.refund(&arguments).await;
-            let narrow = Conclusion::new(Code::TimeoutBeforeSend).for_this_call();
-            assert_eq!(told, narrow);
+            tell.send(told)?;
             Ok(answer?)
         }
     });
     let envelope = bench.run(tool).await;
     assert_eq!(envelope.outcome(), Outcome::Failed, "{envelope:?}");
+    let narrow = Conclusion::new(Code::TimeoutBeforeSend).for_this_call();
+    assert_eq!(told.recv().unwrap(), narrow);
     assert!(bench.billing.received().is_empty());
 }
 
