@@ -28,9 +28,16 @@ pub(crate) fn write(out: &mut Vec<u8>, text: &str) {
 /// Whether every byte stands for itself. Looks at eight at a time.
 fn is_plain(bytes: &[u8]) -> bool {
     let is_plain = |word: &[u8; 8]| escaped(u64::from_le_bytes(*word)) == 0;
-    match bytes.last_chunk() {
-        Some(last) => bytes.as_chunks().0.iter().all(is_plain) && is_plain(last),
-        None => bytes.iter().all(|&byte| escape(byte) == 0),
+    if let Some(last) = bytes.last_chunk() {
+        return bytes.as_chunks().0.iter().all(is_plain) && is_plain(last);
+    }
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        // As most names are: both ends in one word, some bytes twice.
+        (Some(&first), Some(&last)) => {
+            let [first, last] = [first, last].map(|end| u64::from(u32::from_le_bytes(end)));
+            escaped(first << 32 | last) == 0
+        }
+        _ => bytes.iter().all(|&byte| escape(byte) == 0),
     }
 }
 
