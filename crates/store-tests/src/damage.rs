@@ -4,7 +4,7 @@
 use tower_outcome_core::IdempotencyKey;
 use tower_outcome_core::ledger::{EntryKey, Filter, Ledger};
 
-use crate::orders::{applied, done, doubt, granted, key, others_are_listed, send};
+use crate::orders::{applied, done, granted, in_doubt, key, others_are_listed, send};
 
 /// What to set in a row, as SQL.
 pub const DISPLACED: [&str; 5] = [
@@ -27,9 +27,7 @@ pub async fn displaced_rows_are_named_and_stay(
     harm: impl AsyncFn(u32, &str),
 ) {
     for order in 1..=4 {
-        let epoch = granted(ledger, order).await.epoch;
-        applied(ledger, order, send(epoch)).await;
-        applied(ledger, order, doubt(epoch)).await;
+        in_doubt(ledger, order).await;
     }
     harm(1, damage).await;
     harm(3, damage).await;

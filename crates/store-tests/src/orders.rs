@@ -138,6 +138,17 @@ pub async fn entry(ledger: &impl Ledger, order: u32) -> Entry {
     entry.expect("an entry")
 }
 
+/// Makes an order of which nobody knows what became.
+///
+/// # Panics
+///
+/// If the ledger does not take it down.
+pub async fn in_doubt(ledger: &impl Ledger, order: u32) {
+    let epoch = granted(ledger, order).await.epoch;
+    applied(ledger, order, send(epoch)).await;
+    applied(ledger, order, doubt(epoch)).await;
+}
+
 /// Asserts that of four entries in doubt `harmed` cannot be read, and are named wherever the others
 /// are listed.
 ///

@@ -63,8 +63,8 @@ pub(crate) async fn page(
         )
         .await?;
     let mut page = Page::default();
-    let (strange, rows): (Vec<_>, Vec<_>) = rows.iter().partition(|row| is(row, "strange"));
-    let (found, rest): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| is(row, "found"));
+    let (strange, rows): (Vec<_>, Vec<_>) = rows.iter().partition(|row| flag(row, "strange"));
+    let (found, rest): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| flag(row, "found"));
     for row in strange.iter().chain(&found) {
         page.add(rows::listed(row, now)?, filter, now);
     }
@@ -109,7 +109,8 @@ async fn unknown(
     loop {
         let most = i64::try_from(asked).unwrap_or(i64::MAX);
         let rows = line.query(text, &[&integer(now.0), &most]).await?;
-        let (strange, ordinary): (Vec<_>, Vec<_>) = rows.iter().partition(|row| is(row, "strange"));
+        let (strange, ordinary): (Vec<_>, Vec<_>) =
+            rows.iter().partition(|row| flag(row, "strange"));
         let listed = strange.iter().chain(&ordinary);
         let listed = listed.map(|row| rows::listed(row, now));
         let listing = Listing::first(limit, listed, |entry| entry.state == State::Unknown)?;
@@ -122,7 +123,7 @@ async fn unknown(
 }
 
 /// What a statement says of a row besides.
-fn is(row: &Row, what: &str) -> bool {
+fn flag(row: &Row, what: &str) -> bool {
     row.try_get(what).unwrap_or_default()
 }
 

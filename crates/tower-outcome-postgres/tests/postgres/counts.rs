@@ -2,7 +2,7 @@ use tower_outcome_core::Code;
 use tower_outcome_core::ledger::{Answer, Ending, Event, Ledger};
 
 use crate::proxy::Proxy;
-use crate::support::{Place, claim, granted, key, send};
+use crate::support::{claim, granted, key, send};
 
 #[tokio::test]
 async fn a_claim_and_its_end_are_two_statements_and_two_round_trips() {
@@ -74,9 +74,7 @@ async fn questions_about_one_entry_are_answered_in_their_order_by_one_statement(
 
 /// A ledger whose statements are counted.
 async fn counted() -> (Proxy, tower_outcome_postgres::PostgresLedger) {
-    let mut place = Place::new();
-    let (proxy, url) = Proxy::start(&place.url).await;
-    place.url = url;
+    let (proxy, place) = Proxy::before_a_place().await;
     let ledger = place.ledger().await;
     proxy.count();
     (proxy, ledger)

@@ -6,13 +6,11 @@ use tower_outcome_core::Code;
 use tower_outcome_core::ledger::{Answer, Ledger, LedgerError, LedgerFuture, State};
 
 use crate::proxy::{Cut, Proxy};
-use crate::support::{Place, claim, granted, key};
+use crate::support::{claim, granted, key};
 
 #[tokio::test]
 async fn a_change_whose_answer_is_lost_says_that_it_may_have_taken_effect() {
-    let mut place = Place::new();
-    let (proxy, url) = Proxy::start(&place.url).await;
-    place.url = url;
+    let (proxy, place) = Proxy::before_a_place().await;
     let ledger = place.ledger().await;
     granted(&ledger, 1).await;
 
@@ -27,9 +25,7 @@ async fn a_change_whose_answer_is_lost_says_that_it_may_have_taken_effect() {
 
 #[tokio::test]
 async fn wherever_a_request_is_cut_the_change_is_made_once_or_not_at_all() {
-    let mut place = Place::new();
-    let (proxy, url) = Proxy::start(&place.url).await;
-    place.url = url;
+    let (proxy, place) = Proxy::before_a_place().await;
     let ledger = place.ledger().await;
     let watcher = place.ledger().await;
     // Steps that share no factor with the protocol's fields, so as to hit all kinds of bytes.
@@ -53,9 +49,7 @@ async fn wherever_a_request_is_cut_the_change_is_made_once_or_not_at_all() {
 
 #[tokio::test]
 async fn a_server_that_falls_silent_is_given_up_and_asked_anew() {
-    let mut place = Place::new();
-    let (proxy, url) = Proxy::start(&place.url).await;
-    place.url = url;
+    let (proxy, place) = Proxy::before_a_place().await;
     let ledger = place.ledger().await;
     let key = key(1);
     let lost = given_up(&proxy, ledger.apply(&key, claim(1))).await;
@@ -66,9 +60,7 @@ async fn a_server_that_falls_silent_is_given_up_and_asked_anew() {
 
 #[tokio::test]
 async fn a_server_that_falls_silent_while_it_is_connected_to_is_given_up() {
-    let mut place = Place::new();
-    let (proxy, url) = Proxy::start(&place.url).await;
-    place.url = url;
+    let (proxy, place) = Proxy::before_a_place().await;
     let ledger = place.ledger().await;
     proxy.cut(Cut::Answer);
     ledger.read(&key(1)).await.unwrap_err();
@@ -81,9 +73,7 @@ async fn a_server_that_falls_silent_while_it_is_connected_to_is_given_up() {
 
 #[tokio::test]
 async fn a_server_that_falls_silent_in_a_list_keeps_nobody_from_the_next() {
-    let mut place = Place::new();
-    let (proxy, url) = Proxy::start(&place.url).await;
-    place.url = url;
+    let (proxy, place) = Proxy::before_a_place().await;
     let ledger = place.ledger().await;
     ledger.due(1).await.unwrap();
     given_up(&proxy, ledger.due(1)).await;

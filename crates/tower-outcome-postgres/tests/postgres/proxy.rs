@@ -9,6 +9,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::support::Place;
+
 /// The running wire.
 pub(crate) struct Proxy {
     shared: Arc<Shared>,
@@ -34,7 +36,7 @@ pub(crate) enum Cut {
 
 impl Proxy {
     /// A wire to the server of `url`, and the URL of its near end.
-    pub(crate) async fn start(url: &str) -> (Self, String) {
+    async fn start(url: &str) -> (Self, String) {
         let (before, rest) = url.split_once('@').unwrap();
         let (server, after) = rest.split_once('/').unwrap();
         let server: SocketAddr = server.parse().unwrap();
@@ -44,6 +46,14 @@ impl Proxy {
         tokio::spawn(accept(listener, server, Arc::clone(&shared)));
         let url = format!("{before}@{addr}/{after}");
         (Self { shared }, url)
+    }
+
+    /// A wire to a place of its own, whose URL is that of the near end.
+    pub(crate) async fn before_a_place() -> (Self, Place) {
+        let mut place = Place::new();
+        let (proxy, url) = Self::start(&place.url).await;
+        place.url = url;
+        (proxy, place)
     }
 
     /// Cuts the connection that is used next. Nothing is cut twice.

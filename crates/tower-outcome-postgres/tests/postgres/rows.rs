@@ -4,7 +4,7 @@ use serde_json::json;
 use tower_outcome_core::ledger::{Claim, EntryKey, Event, Filter, Ledger, Owner, Timestamp};
 use tower_outcome_core::{Code, Intent};
 
-use crate::support::{Place, applied, claim, doubt, granted, key, others_are_listed, send};
+use crate::support::{Place, claim, granted, in_doubt, key, others_are_listed, send};
 
 #[tokio::test]
 async fn no_byte_of_an_argument_is_in_a_row() {
@@ -113,9 +113,7 @@ async fn a_row_that_cannot_be_read_is_named_and_hides_no_other() {
     let place = Place::new();
     let ledger = place.ledger().await;
     for order in 1..=4 {
-        let epoch = granted(&ledger, order).await.epoch;
-        applied(&ledger, order, send(epoch)).await;
-        applied(&ledger, order, doubt(epoch)).await;
+        in_doubt(&ledger, order).await;
     }
     let client = place.client().await;
     for damage in [

@@ -3,8 +3,8 @@
 use tower_outcome_core::ledger::{Answer, Ledger, State};
 
 use crate::support::{
-    Place, applied, claim, done, doubt, entry, fenced, granted, key, others_are_listed, refused,
-    release, send,
+    Place, applied, claim, done, doubt, entry, fenced, granted, in_doubt, key, others_are_listed,
+    refused, release, send,
 };
 
 #[tokio::test]
@@ -69,9 +69,7 @@ async fn a_row_that_cannot_be_read_is_named_and_hides_no_other() {
     let place = Place::new();
     let ledger = place.ledger().await;
     for order in 1..=4 {
-        let epoch = granted(&ledger, order).await.epoch;
-        applied(&ledger, order, send(epoch)).await;
-        applied(&ledger, order, doubt(epoch)).await;
+        in_doubt(&ledger, order).await;
     }
     let mut client = place.client().await;
     let harm = |row: &str, (was, is)| row.replace(was, is);

@@ -3,7 +3,7 @@ use tower_outcome_core::ledger::{Entry, Filter, Ledger};
 use tower_outcome_sqlite::SqliteLedger;
 use tower_outcome_store_tests::damage::{DISPLACED, displaced_rows_are_named_and_stay};
 
-use crate::support::{Dir, applied, doubt, granted, key, send};
+use crate::support::{Dir, in_doubt, key};
 
 #[tokio::test]
 async fn a_row_that_no_order_finds_is_named_and_stays() {
@@ -25,9 +25,7 @@ async fn a_row_whose_scope_is_no_text_is_named_and_hides_no_other() {
     let dir = Dir::new();
     let ledger = SqliteLedger::open(dir.file()).unwrap();
     for order in 1..=2 {
-        let epoch = granted(&ledger, order).await.epoch;
-        applied(&ledger, order, send(epoch)).await;
-        applied(&ledger, order, doubt(epoch)).await;
+        in_doubt(&ledger, order).await;
     }
     let other = Connection::open(dir.file()).unwrap();
     let harm = "UPDATE entries SET scope = CAST(x'61ff' AS TEXT), created_at = 1, updated_at = 1,

@@ -7,7 +7,7 @@ use tower_outcome_core::ledger::{Claim, EntryKey, Event, Filter, Ledger, Owner, 
 use tower_outcome_core::{Code, Intent};
 use tower_outcome_sqlite::SqliteLedger;
 
-use crate::support::{Dir, applied, claim, doubt, granted, others_are_listed, send};
+use crate::support::{Dir, claim, granted, in_doubt, others_are_listed, send};
 
 #[tokio::test]
 async fn no_byte_of_an_argument_is_in_the_file() {
@@ -145,9 +145,7 @@ async fn a_row_that_cannot_be_read_is_named_and_hides_no_other() {
     let dir = Dir::new();
     let ledger = SqliteLedger::open(dir.file()).unwrap();
     for order in 1..=4 {
-        let epoch = granted(&ledger, order).await.epoch;
-        applied(&ledger, order, send(epoch)).await;
-        applied(&ledger, order, doubt(epoch)).await;
+        in_doubt(&ledger, order).await;
     }
     let other = Connection::open(dir.file()).unwrap();
     for damage in ["epoch = -1", "writes = '{'", "code = 'fine'"] {

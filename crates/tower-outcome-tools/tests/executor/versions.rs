@@ -19,6 +19,16 @@ const NEW: &[u8] = &[2];
 /// Rules that were taken back.
 const BACK: &[u8] = &[2, 1];
 
+/// Versions that know of each other, of the call around and of the one inside.
+const PAIRS: [(&[u8], &[u8]); 6] = [
+    (FORMER, OVERLAP),
+    (OVERLAP, FORMER),
+    (OVERLAP, NEW),
+    (NEW, OVERLAP),
+    (OVERLAP, BACK),
+    (BACK, OVERLAP),
+];
+
 #[tokio::test]
 async fn each_version_answers_with_the_result_of_the_other() {
     for (first, second) in [
@@ -119,14 +129,7 @@ async fn an_alias_without_an_entry_leads_to_the_one_that_is_to_come() {
 /// The worker derives another key than the one that the gateway has claimed. It is the same call.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_knows_another_version_is_a_part_of_the_gateways_call() {
-    for (outer, inner) in [
-        (FORMER, OVERLAP),
-        (OVERLAP, FORMER),
-        (OVERLAP, NEW),
-        (NEW, OVERLAP),
-        (OVERLAP, BACK),
-        (BACK, OVERLAP),
-    ] {
+    for (outer, inner) in PAIRS {
         let bench = Bench::start().await;
         let worker = executor(&bench, inner);
         let gateway = Tool::write("refund", move |_| {
@@ -149,14 +152,7 @@ async fn a_worker_that_knows_another_version_is_a_part_of_the_gateways_call() {
 
 #[tokio::test]
 async fn a_client_that_knows_another_version_does_not_wait_for_its_tools_claim() {
-    for (outer, inner) in [
-        (FORMER, OVERLAP),
-        (OVERLAP, FORMER),
-        (OVERLAP, NEW),
-        (NEW, OVERLAP),
-        (OVERLAP, BACK),
-        (BACK, OVERLAP),
-    ] {
+    for (outer, inner) in PAIRS {
         for same in [true, false] {
             let bench = Bench::start().await;
             let ledger = Arc::clone(&bench.ledger);
