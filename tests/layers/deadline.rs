@@ -86,3 +86,26 @@ async fn a_read_that_takes_too_long_failed() {
         (Outcome::Failed, Code::ReadFailed)
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_finds_no_room_goes_as_soon_as_there_is_some() {
+    let (mut client, mut server) = over_server!();
+    server.allow(0);
+    let mut waiting = task::spawn(client.call(read()));
+    assert_pending!(waiting.poll());
+    assert_pending!(server.poll_request());
+    server.allow(1);
+    assert!(waiting.is_woken());
+    assert_pending!(waiting.poll());
+    queued(&mut server).await.1.send_response(paid());
+    assert_ready_ok!(waiting.poll());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_over_a_service_that_is_gone_failed() {
+    let (mut client, mut server) = over_server!();
+    server.send_error("the pool is closed");
+    let mut waiting = task::spawn(client.call(read()));
+    let error = assert_ready_err!(waiting.poll());
+    assert_eq!(error.code(), Code::ReadFailed);
+}

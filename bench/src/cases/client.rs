@@ -33,6 +33,8 @@ pub(super) const CASES: &[Case] = &[
     case("client.read.pending", || read(Idle::PENDING)),
     case("client.read_retry.ready", || read_retry(Idle::READY)),
     case("client.read_retry.pending", || read_retry(Idle::PENDING)),
+    case("client.read_stack.ready", || read_stack(Idle::READY)),
+    case("client.read_stack.pending", || read_stack(Idle::PENDING)),
     case("client.keyed.ready", || keyed(Idle::READY)),
     case("client.keyed.pending", || keyed(Idle::PENDING)),
     case("client.claimed.ready", || claimed(Idle::READY)),
@@ -56,8 +58,18 @@ fn read(idle: Idle) -> Run {
     calls(client, |_| get())
 }
 
-/// Everything that a stack has, with a retry that would repeat it.
+/// The same with a retry that would repeat it.
 fn read_retry(idle: Idle) -> Run {
+    let client = ServiceBuilder::new()
+        .layer(OutcomeLayer::new().with_profile(Profile::idempotency_key()))
+        .layer(DeadlineLayer::new(LIMIT))
+        .layer(KeyedRetry::new(3).into_layer())
+        .service(Wire::unknown(idle));
+    calls(client, |_| get())
+}
+
+/// Everything that a stack has.
+fn read_stack(idle: Idle) -> Run {
     let stack = Stack::new().with_profile(Profile::idempotency_key());
     calls(over(&stack, idle), |_| get())
 }

@@ -32,7 +32,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use http::Request;
@@ -53,6 +53,8 @@ pub struct DeadlineLayer {
 
 impl DeadlineLayer {
     /// Gives each call `limit` to end, counted from its first poll.
+    ///
+    /// A read may be handed on before that, where the service below is ready; a write never is.
     ///
     /// A call in doubt may take [`GRACE`] more, so that the ledger can take the doubt down before
     /// the caller is told.
@@ -101,7 +103,7 @@ where
     fn call(&mut self, request: Request<OutcomeBody>) -> Self::Future {
         // Apart, as a request that is only looked at is not moved.
         if is_plain_read(&request) {
-            return self.start(request, None);
+            return self.read(request);
         }
         self.recorded(request)
     }
@@ -111,25 +113,46 @@ impl<S: Service<Request<OutcomeBody>> + Clone> Deadline<S> {
     #[inline(never)]
     fn recorded(&self, mut request: Request<OutcomeBody>) -> ResponseFuture<S> {
         match Call::find(&mut request) {
-            Ok(call) => self.start(request, call),
-            Err(error) => ResponseFuture {
-                state: State::Refused { error: Some(error) },
-                sleep: None,
-                ends: None,
-                overdue: false,
-                limit: self.limit,
-                call: None,
-            },
+            Ok(call) => {
+                let inner = self.inner.clone();
+                let request = Some(request);
+                self.begin(State::Waiting { inner, request }, call)
+            }
+            Err(error) => {
+                let error = Some(error);
+                self.begin(State::Refused { error }, None)
+            }
+        }
+    }
+
+    /// Starts at once where nothing has to be waited for, as a request that is not kept is not moved.
+    #[inline]
+    fn read(&self, request: Request<OutcomeBody>) -> ResponseFuture<S>
+    where
+        S::Error: Into<BoxError>,
+    {
+        let mut inner = self.inner.clone();
+        // Who is not ready is asked again with a waker that wakes.
+        match inner.poll_ready(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(())) => {
+                let future = inner.call(request);
+                self.begin(State::Running { future }, None)
+            }
+            Poll::Ready(Err(error)) => {
+                let error = Some(Error::of_read(error));
+                self.begin(State::Refused { error }, None)
+            }
+            Poll::Pending => {
+                let request = Some(request);
+                self.begin(State::Waiting { inner, request }, None)
+            }
         }
     }
 
     #[inline]
-    fn start(&self, request: Request<OutcomeBody>, call: Option<Call>) -> ResponseFuture<S> {
+    fn begin(&self, state: State<S, S::Future>, call: Option<Call>) -> ResponseFuture<S> {
         ResponseFuture {
-            state: State::Waiting {
-                inner: self.inner.clone(),
-                request: Some(request),
-            },
+            state,
             sleep: None,
             ends: None,
             overdue: false,

@@ -281,14 +281,16 @@ impl KeyedRetry {
         if self.made == 0 {
             self.deposit();
         }
-        if let Some(reason) = self.veto(request) {
-            self.end(reason, record::of(request));
-            return None;
-        }
-        self.begin();
-        let copied = copy();
+        let veto = self.veto(request);
+        let copied = match veto {
+            Some(_) => None,
+            None => {
+                self.begin();
+                copy()
+            }
+        };
         if copied.is_none() {
-            self.end(Reason::Unreplayable, record::of(request));
+            self.end(veto.unwrap_or(Reason::Unreplayable), record::of(request));
         }
         copied
     }
@@ -321,18 +323,22 @@ impl<B: Clone> ReplayBody for B {
 }
 
 /// Another request with the same bytes; `None` if they are not at hand.
+#[inline]
 fn copy<B: ReplayBody>(request: &Request<B>) -> Option<Request<B>> {
-    let mut copy = Request::new(request.body().replay()?);
-    copy.method_mut().clone_from(request.method());
-    copy.uri_mut().clone_from(request.uri());
-    *copy.version_mut() = request.version();
-    if !request.headers().is_empty() {
-        copy.headers_mut().clone_from(request.headers());
+    // Made in its place: a request is large to move.
+    let mut copied = request.body().replay().map(Request::new);
+    if let Some(copy) = &mut copied {
+        copy.method_mut().clone_from(request.method());
+        copy.uri_mut().clone_from(request.uri());
+        *copy.version_mut() = request.version();
+        if !request.headers().is_empty() {
+            copy.headers_mut().clone_from(request.headers());
+        }
+        if !request.extensions().is_empty() {
+            copy.extensions_mut().clone_from(request.extensions());
+        }
     }
-    if !request.extensions().is_empty() {
-        copy.extensions_mut().clone_from(request.extensions());
-    }
-    Some(copy)
+    copied
 }
 
 #[cfg(feature = "tracing")]

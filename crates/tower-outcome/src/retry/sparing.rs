@@ -70,14 +70,21 @@ impl<T, E> Policy<Request<OutcomeBody>, Response<T>, E> for Sparing {
 }
 
 /// Not a request, but what one can be made of.
+#[inline]
 fn spare(request: &Request<OutcomeBody>) -> Option<Request<OutcomeBody>> {
-    let Some(call) = request.extensions().get::<Call>() else {
-        return copy(request);
-    };
-    if request.extensions().len() > 1 {
-        // What others put there travels with each attempt.
-        return copy(request);
+    let carried = request.extensions();
+    // What others put there travels with each attempt.
+    let alone = (carried.len() == 1)
+        .then(|| carried.get::<Call>())
+        .flatten();
+    match alone {
+        Some(call) => spared(request, call),
+        None => copy(request),
     }
+}
+
+#[inline(never)]
+fn spared(request: &Request<OutcomeBody>, call: &Call) -> Option<Request<OutcomeBody>> {
     let spare = Spare {
         call: call.clone(),
         headers: Packed::new(request.headers())?,
