@@ -135,14 +135,15 @@ fn refused(error: rusqlite::Error) -> LedgerError {
 const APPLICATION_ID: i32 = 0x744f_7574;
 
 /// The schema that this version reads and writes.
-const VERSION: i32 = 4;
+const VERSION: i32 = 5;
 
 /// One at a time, and none is ever changed once it is released.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
+    include_str!("schema/5.sql"),
 ];
 
 /// For how long a transaction waits for another process.

@@ -10,7 +10,7 @@ use tower_outcome_core::ledger::{
 };
 
 use crate::fault::failed;
-use crate::rows::{self, integer, unsigned};
+use crate::rows::{self, columns, integer, unsigned};
 
 /// The oldest `limit` entries that are unknown at `now`.
 pub(crate) fn unresolved(
@@ -137,8 +137,16 @@ fn names(store: &Connection, text: &str) -> rusqlite::Result<Vec<EntryKey>> {
 /// The condition of the index `strange`: somebody damaged the row, or a newer version wrote it.
 macro_rules! strange {
     () => {
-        "(state NOT IN ('alias', 'claimed', 'dispatching', 'done', 'failed', 'free', 'partial', 'unknown')
+        "(state <> 'alias' AND state <> 'claimed' AND state <> 'dispatching' AND state <> 'done'
+            AND state <> 'failed' AND state <> 'free' AND state <> 'partial' AND state <> 'unknown'
         OR length(key) <> 32 OR created_at < 0 OR updated_at < 0 OR look_at < 0)"
+    };
+}
+
+/// The condition that the indexes `unresolved` and `due` share.
+macro_rules! open {
+    () => {
+        "(state = 'claimed' OR state = 'dispatching' OR state = 'unknown')"
     };
 }
 
@@ -153,22 +161,30 @@ const STRANGE_AND_OPEN: &str = concat!(
 
 /// The condition is that of the index `unresolved`.
 const UNRESOLVED: &str = concat!(
-    "SELECT * FROM entries
-    WHERE state IN ('claimed', 'dispatching', 'unknown') AND NOT ",
+    "SELECT ",
+    columns!(),
+    " FROM entries WHERE ",
+    open!(),
+    " AND NOT ",
     strange!(),
     " ORDER BY updated_at, scope, key"
 );
 
 /// The condition is that of the index `due`.
 const DUE: &str = concat!(
-    "SELECT * FROM entries
-    WHERE maybe_sent AND state IN ('claimed', 'dispatching', 'unknown') AND look_at <= ?1 AND NOT ",
+    "SELECT ",
+    columns!(),
+    " FROM entries WHERE maybe_sent AND ",
+    open!(),
+    " AND look_at <= ?1 AND NOT ",
     strange!(),
     " ORDER BY look_at, scope, key"
 );
 
 const PAGE: &str = concat!(
-    "SELECT * FROM entries
+    "SELECT ",
+    columns!(),
+    " FROM entries
     WHERE (created_at, scope, key) > (?1, ?2, ?3) AND NOT ",
     strange!(),
     " ORDER BY created_at, scope, key"
@@ -199,7 +215,7 @@ const DELETE: &str = concat!(
     "DELETE FROM entries
     WHERE (scope, key) IN (
         SELECT scope, key FROM entries
-        WHERE (state IN ('done', 'failed', 'free', 'partial') OR NOT maybe_sent)
+        WHERE (state = 'done' OR state = 'failed' OR state = 'free' OR state = 'partial' OR NOT maybe_sent)
             AND updated_at < :before AND (state <> 'claimed' OR lease_until < :before)
             AND (state <> 'alias' OR NOT EXISTS (
                 SELECT 1 FROM entries AS target

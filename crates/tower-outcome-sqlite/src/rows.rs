@@ -1,7 +1,7 @@
 //! Entries as rows, and what is asked of one of them.
 
 use rusqlite::types::{FromSqlError, ValueRef};
-use rusqlite::{Connection, OptionalExtension as _, Row, named_params};
+use rusqlite::{Connection, OptionalExtension as _, Row, RowIndex, params};
 use serde::de::DeserializeOwned;
 use tower_outcome_core::ledger::{
     Answer, Entry, EntryKey, Event, LedgerError, Owner, Resolution, State, Timestamp, machine,
@@ -55,30 +55,29 @@ fn put(store: &Connection, entry: &Entry) -> Result<(), LedgerError> {
     let resolution = entry.resolution.as_ref().map(serde_json::to_string);
     let resolution = resolution.transpose().map_err(LedgerError::unavailable)?;
     let mut statement = store.prepare_cached(PUT).map_err(failed)?;
-    let values = named_params! {
-        ":scope": &*entry.key.scope,
-        ":key": entry.key.key.as_bytes(),
-        ":tool": &*entry.tool,
-        ":state": entry.state.as_str(),
-        ":epoch": integer(entry.epoch),
-        ":generation": entry.generation,
-        ":maybe_sent": entry.maybe_sent,
-        ":owner": entry.owner.to_bytes(),
-        ":lease_until": integer(entry.lease_until.0),
-        ":fingerprint": entry.fingerprint.to_text(),
-        ":code": entry.code.map(Code::as_str),
-        ":landing": landing_text(entry.landing),
-        ":result": entry.result.as_deref(),
-        ":writes": writes,
-        ":created_at": integer(entry.created_at.0),
-        ":updated_at": integer(entry.updated_at.0),
-        ":last_send_by": entry.last_send_by.map(|time| integer(time.0)),
-        ":looks": entry.looks,
-        ":look_at": integer(entry.look_at.0),
-        ":resolution": resolution,
-        ":alias_of": entry.alias_of.as_ref().map(IdempotencyKey::as_bytes),
-    };
-    let stored = statement.execute(values);
+    let stored = statement.execute(params![
+        &*entry.key.scope,
+        entry.key.key.as_bytes(),
+        &*entry.tool,
+        entry.state.as_str(),
+        integer(entry.epoch),
+        entry.generation,
+        entry.maybe_sent,
+        entry.owner.to_bytes(),
+        integer(entry.lease_until.0),
+        entry.fingerprint.to_text(),
+        entry.code.map(Code::as_str),
+        landing_text(entry.landing),
+        entry.result.as_deref(),
+        writes,
+        integer(entry.created_at.0),
+        integer(entry.updated_at.0),
+        entry.last_send_by.map(|time| integer(time.0)),
+        entry.looks,
+        integer(entry.look_at.0),
+        resolution,
+        entry.alias_of.as_ref().map(IdempotencyKey::as_bytes),
+    ]);
     stored.map(drop).map_err(failed)
 }
 
@@ -104,46 +103,57 @@ pub(crate) fn key(row: &Row<'_>) -> rusqlite::Result<EntryKey> {
     })
 }
 
+/// Reads the columns of [`columns`], each by its place: a name is searched for among all of them.
 fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let mut places = 0..;
+    let mut next = || places.next().unwrap_or_default();
     Ok(Entry {
-        key: key(row)?,
-        tool: row.get("tool")?,
-        state: read_text(row, "state", |text| State::parse(text).ok())?,
-        epoch: unsigned(row, "epoch")?,
-        generation: row.get("generation")?,
-        maybe_sent: row.get("maybe_sent")?,
-        owner: Owner::from_bytes(row.get("owner")?),
-        lease_until: Timestamp(unsigned(row, "lease_until")?),
-        fingerprint: read_text(row, "fingerprint", |text| Fingerprint::from_text(text).ok())?,
-        code: match row.get_ref("code")? {
-            ValueRef::Null => None,
-            _ => Some(read_text(row, "code", |text| text.parse().ok())?),
+        key: EntryKey {
+            scope: row.get(next())?,
+            key: IdempotencyKey::from_bytes(row.get(next())?),
         },
-        landing: read_text(row, "landing", landing)?,
-        result: row.get("result")?,
-        writes: read_text(row, "writes", json)?,
-        created_at: Timestamp(unsigned(row, "created_at")?),
-        updated_at: Timestamp(unsigned(row, "updated_at")?),
-        last_send_by: match row.get_ref("last_send_by")? {
-            ValueRef::Null => None,
-            _ => Some(Timestamp(unsigned(row, "last_send_by")?)),
-        },
-        looks: row.get("looks")?,
-        look_at: Timestamp(unsigned(row, "look_at")?),
-        resolution: match row.get_ref("resolution")? {
-            ValueRef::Null => None,
-            _ => Some(read_text(row, "resolution", json::<Resolution>)?),
-        },
+        tool: row.get(next())?,
+        state: read_text(row, next(), |text| State::parse(text).ok())?,
+        epoch: unsigned(row, next())?,
+        generation: row.get(next())?,
+        maybe_sent: row.get(next())?,
+        owner: Owner::from_bytes(row.get(next())?),
+        lease_until: Timestamp(unsigned(row, next())?),
+        fingerprint: read_text(row, next(), |text| Fingerprint::from_text(text).ok())?,
+        code: optional(row, next(), |at| {
+            read_text(row, at, |text| text.parse().ok())
+        })?,
+        landing: read_text(row, next(), landing)?,
+        result: row.get(next())?,
+        writes: read_text(row, next(), json)?,
+        created_at: Timestamp(unsigned(row, next())?),
+        updated_at: Timestamp(unsigned(row, next())?),
+        last_send_by: optional(row, next(), |at| unsigned(row, at))?.map(Timestamp),
+        looks: row.get(next())?,
+        look_at: Timestamp(unsigned(row, next())?),
+        resolution: optional(row, next(), |at| read_text(row, at, json::<Resolution>))?,
         alias_of: row
-            .get::<_, Option<_>>("alias_of")?
+            .get::<_, Option<_>>(next())?
             .map(IdempotencyKey::from_bytes),
     })
+}
+
+/// Reads a column that may be empty.
+fn optional<T>(
+    row: &Row<'_>,
+    column: usize,
+    read: impl FnOnce(usize) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    match row.get_ref(column)? {
+        ValueRef::Null => Ok(None),
+        _ => read(column).map(Some),
+    }
 }
 
 /// Reads a column whose text `parse` understands.
 pub(crate) fn read_text<T>(
     row: &Row<'_>,
-    column: &str,
+    column: impl RowIndex + Copy,
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> rusqlite::Result<T> {
     let value = row.get_ref(column)?;
@@ -151,7 +161,7 @@ pub(crate) fn read_text<T>(
         .as_str()
         .and_then(|text| parse(text).ok_or(FromSqlError::InvalidType));
     parsed.map_err(|error| {
-        let index = row.as_ref().column_index(column).unwrap_or_default();
+        let index = column.idx(row.as_ref()).unwrap_or_default();
         rusqlite::Error::FromSqlConversionFailure(index, value.data_type(), Box::new(error))
     })
 }
@@ -179,21 +189,56 @@ pub(crate) fn integer(number: u64) -> i64 {
 }
 
 /// Reads what [`integer`] wrote. Nothing here is ever negative.
-pub(crate) fn unsigned(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
+pub(crate) fn unsigned(row: &Row<'_>, column: impl RowIndex + Copy) -> rusqlite::Result<u64> {
     let stored: i64 = row.get(column)?;
-    let index = row.as_ref().column_index(column)?;
-    u64::try_from(stored).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, stored))
+    u64::try_from(stored).or_else(|_| {
+        let index = column.idx(row.as_ref())?;
+        Err(rusqlite::Error::IntegralValueOutOfRange(index, stored))
+    })
 }
 
-const FIND: &str = "SELECT * FROM entries WHERE scope = ?1 AND key = ?2";
-
-const PUT: &str = "
-    REPLACE INTO entries (
-        scope, key, tool, state, epoch, generation, maybe_sent, owner, lease_until, fingerprint,
+/// The columns of an entry, in the order in which they are read and written.
+macro_rules! columns {
+    () => {
+        "scope, key, tool, state, epoch, generation, maybe_sent, owner, lease_until, fingerprint,
         code, landing, result, writes, created_at, updated_at, last_send_by, looks, look_at,
-        resolution, alias_of
-    ) VALUES (
-        :scope, :key, :tool, :state, :epoch, :generation, :maybe_sent, :owner, :lease_until,
-        :fingerprint, :code, :landing, :result, :writes, :created_at, :updated_at, :last_send_by,
-        :looks, :look_at, :resolution, :alias_of
-    )";
+        resolution, alias_of"
+    };
+}
+
+pub(crate) use columns;
+
+const FIND: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM entries WHERE scope = ?1 AND key = ?2"
+);
+
+const PUT: &str = concat!(
+    "REPLACE INTO entries (",
+    columns!(),
+    ") VALUES (
+        ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
+    )"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file;
+
+    #[test]
+    fn no_condition_of_an_index_takes_a_table_of_its_own() {
+        let path = std::env::temp_dir().join(format!("tower-outcome-rows-{}", std::process::id()));
+        let store = file::open(&path).unwrap();
+        for statement in [FIND, PUT] {
+            let mut explain = store.prepare(&format!("EXPLAIN {statement}")).unwrap();
+            let steps = explain.raw_query().mapped(|row| row.get("opcode"));
+            let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+            assert!(steps.contains(&"Column".to_owned()));
+            assert!(!steps.contains(&"OpenEphemeral".to_owned()), "{statement}");
+        }
+        drop(store);
+        std::fs::remove_file(path).unwrap();
+    }
+}

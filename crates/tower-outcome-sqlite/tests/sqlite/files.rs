@@ -92,7 +92,7 @@ fn a_newer_schema_is_refused() {
     let dir = Dir::new();
     drop(SqliteLedger::open(dir.file()).unwrap());
     let other = Connection::open(dir.file()).unwrap();
-    other.pragma_update(None, "user_version", 5).unwrap();
+    other.pragma_update(None, "user_version", 6).unwrap();
     refused(&dir.file(), "newer version");
 }
 

@@ -90,7 +90,7 @@ async fn what_is_unresolved_is_found_by_its_own_index() {
     let plan: String = other
         .query_row(
             "EXPLAIN QUERY PLAN SELECT * FROM entries
-             WHERE state IN ('claimed', 'dispatching', 'unknown')
+             WHERE (state = 'claimed' OR state = 'dispatching' OR state = 'unknown')
              ORDER BY updated_at, scope, key",
             [],
             |row| row.get("detail"),
