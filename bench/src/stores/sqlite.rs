@@ -182,9 +182,9 @@ const EACH: u64 = 200;
 
 const CLAIM: &str = "
     INSERT INTO entries (scope, key, tool, state, epoch, generation, maybe_sent, owner, lease_until,
-        fingerprint, landing, writes, created_at, updated_at)
+        fingerprint, landing, writes, created_at, updated_at, looks, look_at)
     VALUES ('acme', ?1, 'refund', 'claimed', 1, 0, 0, zeroblob(16), 1764672000000, '{}', 'in_flight',
-        '[]', 1764672000000, 1764672000000)
+        '[]', 1764672000000, 1764672000000, 0, 1764672000000)
     ON CONFLICT DO NOTHING";
 
 const END: &str = "

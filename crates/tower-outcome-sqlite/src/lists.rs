@@ -213,8 +213,8 @@ const COUNTS: &str = concat!(
 /// is there.
 const DELETE: &str = concat!(
     "DELETE FROM entries
-    WHERE (scope, key) IN (
-        SELECT scope, key FROM entries
+    WHERE rowid IN (
+        SELECT rowid FROM entries
         WHERE (state = 'done' OR state = 'failed' OR state = 'free' OR state = 'partial' OR NOT maybe_sent)
             AND updated_at < :before AND (state <> 'claimed' OR lease_until < :before)
             AND (state <> 'alias' OR NOT EXISTS (
@@ -231,9 +231,9 @@ const DELETE: &str = concat!(
 /// The condition is that of the index `results`.
 const STRIP: &str = concat!(
     "UPDATE entries SET result = NULL
-    WHERE (scope, key) IN (
-        SELECT scope, key FROM entries
-        WHERE result IS NOT NULL AND state IN ('done', 'partial')
+    WHERE rowid IN (
+        SELECT rowid FROM entries
+        WHERE result IS NOT NULL AND (state = 'done' OR state = 'partial')
             AND updated_at < :before AND NOT ",
     strange!(),
     " ORDER BY updated_at

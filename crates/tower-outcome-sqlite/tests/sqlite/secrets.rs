@@ -44,7 +44,7 @@ async fn an_error_of_the_file_shows_nothing_of_the_row() {
     let ledger = SqliteLedger::open(dir.file()).unwrap();
     granted(&ledger, 1).await;
     let other = Connection::open(dir.file()).unwrap();
-    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON entries BEGIN
+    let refuse = "CREATE TRIGGER refuse BEFORE UPDATE ON entries BEGIN
         SELECT RAISE(ABORT, 'refused'); END";
     other.execute_batch(refuse).unwrap();
     let result = Some(MARKER.as_bytes().into());
