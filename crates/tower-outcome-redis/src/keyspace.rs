@@ -74,7 +74,14 @@ impl Keyspace {
         self.names_of([&hex_key(&key.key), ":", &*key.scope].concat())
     }
 
-    pub(crate) fn names_of(&self, member: String) -> Names {
+    /// The names that belong to a member as the server has it, which may be anything.
+    pub(crate) fn names_found(&self, member: Vec<u8>) -> Names {
+        let text = String::from_utf8(member);
+        // What is no text is no entry's name, and neither are its digits.
+        self.names_of(text.unwrap_or_else(|error| hex(error.as_bytes())))
+    }
+
+    fn names_of(&self, member: String) -> Names {
         let named = |kind: &str| [&self.tag, kind, &member].concat();
         Names {
             entry: named(ENTRY),
@@ -85,13 +92,16 @@ impl Keyspace {
 }
 
 impl Names {
-    /// The entry that the names are of.
-    pub(crate) fn key(&self) -> Option<EntryKey> {
-        let (digits, scope) = self.member.split_once(':')?;
-        Some(EntryKey {
-            scope: scope.into(),
-            key: unhex_key(digits)?,
-        })
+    /// The entry that the names are of, or what it is called where no ledger has given such a name.
+    pub(crate) fn key(&self) -> Result<EntryKey, EntryKey> {
+        let (digits, scope) = self.member.split_once(':').unwrap_or((&self.member, ""));
+        match unhex_key(digits) {
+            Some(key) if digits.len() < self.member.len() => Ok(EntryKey {
+                scope: scope.into(),
+                key,
+            }),
+            _ => Err(EntryKey::resembling(scope, digits.as_bytes())),
+        }
     }
 }
 
@@ -141,9 +151,29 @@ mod tests {
             };
             let names = keyspace.names(&key);
             assert!(names.entry.starts_with("{ledger}:entry:0a0a"));
-            assert_eq!(keyspace.names_of(names.member).key(), Some(key));
+            assert_eq!(keyspace.names_of(names.member).key(), Ok(key));
         }
-        assert_eq!(keyspace.names_of("0a".into()).key(), None);
+    }
+
+    #[test]
+    fn a_name_that_no_ledger_has_given_is_no_entry_s() {
+        let keyspace = Keyspace::new("ledger").unwrap();
+        let digits = "0a".repeat(32);
+        for member in [
+            "",
+            "0a",
+            ":acme",
+            "0a:acme",
+            &digits,
+            &format!("{digits}0a:acme"),
+        ] {
+            assert!(
+                keyspace.names_of(member.to_owned()).key().is_err(),
+                "{member}"
+            );
+        }
+        let no_text = [digits.as_bytes(), b":\xff"].concat();
+        assert!(keyspace.names_found(no_text).key().is_err());
     }
 
     #[test]

@@ -41,7 +41,8 @@
 //!   stores its refusals repeats a refusal until its own memory of the key ends.
 //! - What this process has claimed and not settled it remembers. Where the server has lost such an
 //!   entry, the next step puts it back; where the server has given the lost claim to another process
-//!   by then, ours may bring proof and nothing else.
+//!   by then, ours may bring proof and nothing else. It remembers the 10,000 that changed last, some
+//!   10 MB; once it had to forget one, what is asked of a claim that it does not remember is refused.
 //! - `failed` may turn out wrong for the intent as a whole, where it was the loss that let a second
 //!   attempt start. Where that is not acceptable, keep the ledger in a database that is durable.
 //!

@@ -92,14 +92,15 @@ impl Scan {
             .arg(count.clamp(1, PAGE))
             .query_async(&mut session.connection)
             .await;
-        let (place, keys): (u64, Vec<String>) = session.judge(answer)?;
+        let (place, keys): (u64, Vec<Vec<u8>>) = session.judge(answer)?;
         self.place = Some(place).filter(|place| *place != 0);
         let names: Vec<Names> = keys
             .iter()
-            .filter_map(|key| key.strip_prefix(&prefix))
-            .map(|member| steps.keyspace.names_of(member.to_owned()))
+            .filter_map(|key| key.strip_prefix(prefix.as_bytes()))
+            .map(|member| steps.keyspace.names_found(member.to_owned()))
             .collect();
-        let mut rows = rows(session, &names).await?;
+        let rows = rows(session, &names).await?.into_iter();
+        let mut rows: Vec<_> = rows.map(|row| row.map(|row| row.entry)).collect();
         rows.retain(|row| {
             let key = row.as_ref().map_or_else(|key| key, |entry| &entry.key);
             self.seen.insert(key.clone())
@@ -125,19 +126,20 @@ async fn unknown(
             .arg(start + PAGE - 1)
             .query_async(&mut session.connection)
             .await;
-        let members: Vec<String> = session.judge(answer)?;
+        let members: Vec<Vec<u8>> = session.judge(answer)?;
         if members.is_empty() {
             break;
         }
         start += members.len();
         let names: Vec<Names> = members
             .into_iter()
-            .map(|member| steps.keyspace.names_of(member))
+            .map(|member| steps.keyspace.names_found(member))
             .collect();
         let now = steps.now();
         let rows = rows(&mut session, &names).await?.into_iter();
         // Whether a lease's end makes an entry unknown is the machine's to say.
-        let expired = rows.map(|row| Ok::<_, Fault>(row.map(|entry| machine::expired(entry, now))));
+        let expired =
+            rows.map(|row| Ok::<_, Fault>(row.map(|row| machine::expired(row.entry, now))));
         let more = Listing::first(limit - unknown.entries.len(), expired, |entry| {
             entry.state == State::Unknown && admits(entry, now)
         })?;
@@ -147,11 +149,11 @@ async fn unknown(
     Ok(unknown)
 }
 
-/// The entries of `names`, or the key of one that cannot be read.
-async fn rows(
+/// The rows of `names`, or the key of one that cannot be read.
+pub(crate) async fn rows(
     session: &mut Session,
     names: &[Names],
-) -> Result<Vec<Result<Entry, EntryKey>>, Fault> {
+) -> Result<Vec<Result<Stored, EntryKey>>, Fault> {
     if names.is_empty() {
         return Ok(Vec::new());
     }
@@ -163,16 +165,16 @@ async fn rows(
     let values: Vec<Option<Vec<u8>>> = session.judge(answer)?;
     let mut rows = Vec::new();
     for (names, pair) in names.iter().zip(values.chunks(2)) {
-        // An entry that was deleted by hand may still stand among the open ones.
-        let Some(row) = pair.first().and_then(Option::as_ref) else {
-            continue;
+        let stored = match (names.key(), pair.first().and_then(Option::as_ref)) {
+            (Ok(key), Some(row)) => {
+                let result = pair.get(1).cloned().flatten();
+                Stored::decode(&key, row, result).map_err(|_| key)
+            }
+            // An entry that was deleted by hand may still stand among the open ones.
+            (Ok(_), None) => continue,
+            (Err(strange), _) => Err(strange),
         };
-        let key: EntryKey = names
-            .key()
-            .ok_or_else(|| Fault::unasked("the name of an entry cannot be read back"))?;
-        let result = pair.get(1).cloned().flatten();
-        let stored = Stored::decode(&key, row, result);
-        rows.push(stored.map(|stored| stored.entry).map_err(|_| key));
+        rows.push(stored);
     }
     Ok(rows)
 }

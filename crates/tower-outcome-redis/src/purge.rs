@@ -3,6 +3,7 @@
 //! The server forgets what has ended by itself. An alias must not go before the entry that it leads
 //! to, which may be in doubt for longer than anybody can say, so that it has no expiry.
 
+use std::slice;
 use std::sync::Arc;
 
 use redis::Script;
@@ -38,7 +39,9 @@ async fn forget(
     script: &Script,
     names: &Names,
 ) -> Result<bool, LedgerError> {
-    let row = steps.row(session, names).await?;
+    // What cannot be read back is as little ours to forget as what is no alias.
+    let row = lists::rows(session, slice::from_ref(names)).await?.pop();
+    let row = row.and_then(Result::ok);
     let target = row.as_ref().and_then(|row| row.entry.alias_of);
     let target = row.as_ref().zip(target).map(|(row, key)| EntryKey {
         scope: Arc::clone(&row.entry.key.scope),
@@ -79,7 +82,7 @@ async fn unused(
         .arg(limit)
         .query_async(&mut session.connection)
         .await;
-    let members: Vec<String> = session.judge(answer)?;
+    let members: Vec<Vec<u8>> = session.judge(answer)?;
     let names = members.into_iter();
-    Ok(names.map(|it| steps.keyspace.names_of(it)).collect())
+    Ok(names.map(|it| steps.keyspace.names_found(it)).collect())
 }

@@ -7,7 +7,7 @@
 use redis::Script;
 use tower_outcome_core::ledger::machine::{self, Illegal};
 use tower_outcome_core::ledger::{
-    Answer, Ending, Entry, EntryKey, Event, LedgerError, State, Timestamp,
+    Answer, Ending, Entry, EntryKey, Event, LedgerError, Owner, State, Timestamp,
 };
 
 use crate::exchange::{Change, Exchanged};
@@ -49,12 +49,12 @@ impl Steps {
             (None, _) => Known::found(read(&mut session, &names, key).await?),
         };
         for _ in 0..ATTEMPTS {
-            if known.is_lost_to_another(remembered.as_ref()) && needs_our_claim(&event) {
+            if needs_our_claim(&event) && self.is_lost_to_another(&known, remembered.as_ref()) {
                 return Err(illegal(&known, &event));
             }
             let now = self.now();
             let stepped = machine::step(key, known.entry(), event.clone(), now);
-            let (next, answer) = match stepped {
+            let (mut next, mut answer) = match stepped {
                 Ok((Some(next), answer)) => (next, answer),
                 unchanged if known.is_certain => return Ok(unchanged?.1),
                 _ => {
@@ -63,6 +63,9 @@ impl Steps {
                     continue;
                 }
             };
+            if known.row.is_none() && self.memory.has_forgotten() {
+                set_apart(&mut next, &mut answer);
+            }
             let next = Stored::new(next, self.revisions.next());
             let change = Change {
                 names: &names,
@@ -94,21 +97,20 @@ impl Steps {
         Err(Fault::unasked("too many others change the entry at the same time").into())
     }
 
+    /// Whether our claim was lost and its epoch given to somebody else, as far as can be known.
+    fn is_lost_to_another(&self, known: &Known, remembered: Option<&Stored>) -> bool {
+        match (known.entry(), remembered) {
+            (Some(found), Some(Stored { entry: ours, .. })) => {
+                found.epoch == ours.epoch && found.owner != ours.owner
+            }
+            (Some(_), None) => self.memory.has_forgotten(),
+            (None, _) => false,
+        }
+    }
+
     pub(crate) async fn read(&self, key: &EntryKey) -> Result<Option<Stored>, LedgerError> {
         let mut session = self.sessions.session().await?;
         Ok(read(&mut session, &self.keyspace.names(key), key).await?)
-    }
-
-    /// The row that has these names.
-    pub(crate) async fn row(
-        &self,
-        session: &mut Session,
-        names: &Names,
-    ) -> Result<Option<Stored>, Fault> {
-        match names.key() {
-            Some(key) => read(session, names, &key).await,
-            None => Err(Fault::unasked("the name of an entry cannot be read back")),
-        }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -150,12 +152,6 @@ impl Known {
     fn entry(&self) -> Option<&Entry> {
         self.row.as_ref().map(|row| &row.entry)
     }
-
-    /// Whether our claim was lost and its epoch given to somebody else.
-    fn is_lost_to_another(&self, remembered: Option<&Stored>) -> bool {
-        let both = self.entry().zip(remembered.map(|row| &row.entry));
-        both.is_some_and(|(found, ours)| found.epoch == ours.epoch && found.owner != ours.owner)
-    }
 }
 
 /// Whether the event is taken from the holder of the claim only.
@@ -170,6 +166,15 @@ const fn needs_our_claim(event: &Event) -> bool {
         | Event::Look { .. }
         | Event::Resend { .. }
         | Event::Resolve { .. } => false,
+    }
+}
+
+/// Gives a claim an epoch of its own, in case that one of ours was lost which is no longer remembered.
+fn set_apart(next: &mut Entry, answer: &mut Answer) {
+    if let Answer::Granted(grant) = answer {
+        let [a, b, c, d, ..] = Owner::random().to_bytes();
+        grant.epoch = FIRST_EPOCHS + u64::from(u32::from_be_bytes([a, b, c, d]));
+        next.epoch = grant.epoch;
     }
 }
 
@@ -196,3 +201,6 @@ async fn read(
 
 /// Each attempt in vain is a change that somebody else made.
 const ATTEMPTS: usize = 32;
+
+/// What the epochs that are counted hardly reach.
+const FIRST_EPOCHS: u64 = 1 << 32;

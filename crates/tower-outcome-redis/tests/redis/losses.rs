@@ -1,6 +1,7 @@
 //! A server that has forgotten an entry, as after a failover.
 
-use tower_outcome_core::ledger::{Answer, Ledger, State};
+use futures_util::future::join_all;
+use tower_outcome_core::ledger::{Answer, EntryKey, Filter, Grant, Ledger, State};
 
 use crate::support::{
     Place, applied, claim, done, doubt, entry, fenced, granted, in_doubt, key, others_are_listed,
@@ -62,6 +63,64 @@ async fn a_lost_claim_that_another_process_has_by_now_takes_proof_and_nothing_el
     }
     applied(&ours, 1, done(lost.epoch, None)).await;
     assert_eq!(entry(&theirs, 1).await.state, State::Done);
+}
+
+/// More claims than are remembered, so that the first of them is not.
+#[tokio::test]
+async fn a_forgotten_claim_that_was_lost_is_not_taken_for_the_one_granted_since() {
+    let place = Place::new();
+    let (ours, theirs) = (place.ledger().await, place.ledger().await);
+    let lost = [granted(&ours, 1).await, granted(&ours, 2).await];
+    for batch in 0..20 {
+        let more = (0..501).map(|order| granted(&ours, 1_000 * (batch + 1) + order));
+        join_all(more).await;
+    }
+    for order in [1, 2] {
+        let entry = place.entry(order);
+        place.client().await.run(&["DEL", &entry]).await;
+    }
+
+    let current = [granted(&theirs, 1).await, granted(&ours, 2).await];
+    for (order, claim) in (1..).zip(current) {
+        applied(&theirs, order, send(claim.epoch)).await;
+    }
+    for (order, Grant { epoch, .. }) in (1..).zip(lost) {
+        for event in [send(epoch), release(epoch), refused(epoch), doubt(epoch)] {
+            fenced(&ours, order, event).await;
+            assert_eq!(entry(&theirs, order).await.state, State::Dispatching);
+        }
+        applied(&ours, order, done(epoch, None)).await;
+        assert_eq!(entry(&theirs, order).await.state, State::Done);
+    }
+    // Those that were claimed since are remembered as ever.
+    applied(&ours, 20_500, release(1)).await;
+}
+
+#[tokio::test]
+async fn a_name_that_no_ledger_has_given_is_named_and_hides_no_entry() {
+    let place = Place::new();
+    let ledger = place.ledger().await;
+    in_doubt(&ledger, 1).await;
+    let mut client = place.client().await;
+    let foreign = format!("{{{}}}:entry:note", place.prefix);
+    client.run(&["SET", &foreign, "of somebody else"]).await;
+    for set in ["open", "due", "aliases"] {
+        let set = format!("{{{}}}:{set}", place.prefix);
+        client.run(&["ZADD", &set, "0", "note"]).await;
+    }
+    let note = EntryKey::resembling("", b"note");
+    for listing in [ledger.due(9).await, ledger.unresolved(9).await] {
+        let listing = listing.unwrap();
+        assert_eq!(listing.entries.len(), 1);
+        assert_eq!(listing.unreadable, [note.clone()]);
+    }
+    let page = ledger.page(&Filter::new(9)).await.unwrap();
+    assert_eq!((page.entries.len(), page.unreadable), (1, vec![note]));
+    let counts = ledger.counts().await.unwrap();
+    assert_eq!((counts.total(), counts.unreadable), (2, 1));
+    assert_eq!(ledger.purge(9).await.unwrap(), 0);
+    let kept: String = client.ask(&["GET", &foreign]).await;
+    assert_eq!(kept, "of somebody else");
 }
 
 #[tokio::test]
