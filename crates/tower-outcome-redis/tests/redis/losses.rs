@@ -108,14 +108,14 @@ async fn a_name_that_no_ledger_has_given_is_named_and_hides_no_entry() {
         let set = format!("{{{}}}:{set}", place.prefix);
         client.run(&["ZADD", &set, "0", "note"]).await;
     }
-    let note = EntryKey::resembling("", b"note");
+    let note = vec![EntryKey::resembling("", b"note")];
     for listing in [ledger.due(9).await, ledger.unresolved(9).await] {
         let listing = listing.unwrap();
         assert_eq!(listing.entries.len(), 1);
-        assert_eq!(listing.unreadable, [note.clone()]);
+        assert_eq!(listing.unreadable, note);
     }
     let page = ledger.page(&Filter::new(9)).await.unwrap();
-    assert_eq!((page.entries.len(), page.unreadable), (1, vec![note]));
+    assert_eq!((page.entries.len(), page.unreadable), (1, note));
     let counts = ledger.counts().await.unwrap();
     assert_eq!((counts.total(), counts.unreadable), (2, 1));
     assert_eq!(ledger.purge(9).await.unwrap(), 0);
